@@ -1,7 +1,7 @@
 """The code scanner: what a program does is read from its text, and graded by a policy.
 
 Start at `scan`: text becomes a `Source`, the engine of its language sees what the program is able
-to do (`Sighting`), and the policy makes findings of that, which are the `ScanReport`. The sandbox
+to do (`RawFinding`), and the policy makes findings of that, which are the `ScanReport`. The sandbox
 is the boundary; the scanner is a signal before it.
 """
 

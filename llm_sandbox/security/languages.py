@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from typing import cast
 
 from llm_sandbox.exceptions import LanguageNotSupportedError
-from llm_sandbox.security.sightings import Engine
+from llm_sandbox.security.raw_findings import Engine
 
 __all__ = ["LANGUAGES", "canonical", "engine_of"]
 
@@ -22,7 +22,7 @@ _ENGINES = {
     "bash": (f"{_TREES}.bash", "tree_sitter_bash"),
     "r": (_LEXICAL, None),
 }
-"""Language to the module with its `sight`, and the grammar that it needs."""
+"""Language to the module with its `scan`, and the grammar that it needs."""
 LANGUAGES = tuple(sorted(_ENGINES))
 """Names of the languages that can be read."""
 _ALIASES = {
@@ -62,7 +62,7 @@ def engine_of(lang: str) -> Engine:
     module, grammar = _ENGINES.get(lang, (_LEXICAL, None))
     if grammar is not None and not _is_there(grammar):
         module = _LEXICAL
-    return cast(Engine, import_module(module).sight)
+    return cast(Engine, import_module(module).scan)
 
 
 @cache

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from llm_sandbox.results.findings import Capability, Finding
-from llm_sandbox.security.judging import Judge
-from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
+from llm_sandbox.security.policy_evaluator import PolicyEvaluator
+from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
 from llm_sandbox.security.source import Source
 
 if TYPE_CHECKING:
@@ -89,32 +89,32 @@ def scan_libraries(libraries: Sequence[str], lang: str, policy: "SecurityPolicy"
 
     names = [str(library).replace("\n", " ") for library in libraries]
     source = Source("\n".join(names), lang)
-    sightings = Sightings("lexical")
+    output = ScanOutput("lexical")
     if policy.enforcement != "off":
         for number, name in enumerate(names, 1):
-            _see(sightings, source, number, name)
+            _add_library(output, source, number, name)
     return ScanReport(
         lang=lang,
         engine="lexical",
         policy=policy.name,
         threshold=policy.severity_threshold.word,
         enforcement=policy.enforcement,
-        findings=tuple(_once(Judge(policy, source).of_sightings(sightings))),
+        findings=tuple(_once(PolicyEvaluator(policy, source).grade_output(output))),
     )
 
 
-def _see(sightings: Sightings, source: Source, number: int, library: str) -> None:
+def _add_library(output: ScanOutput, source: Source, number: int, library: str) -> None:
     name = _VERSION.split(library.strip(), maxsplit=1)[0].lower()
     canonical = re.sub(r"[-_.]+", "-", name)
     span = source.line_span(number)
     for capability, members in _PURPOSES.get(source.lang, {}).items():
         if {name, canonical} & set(members.lower().split()):
             detail = "as a library that is made for it"
-            sightings.seen.append(Sighting(capability, span, name, detail=detail))
+            output.findings.append(RawFinding(capability, span, name, detail=detail))
     modules = {name, canonical.replace("-", "_"), canonical.replace("-", ".")}
     if source.lang == "python":
         modules.add(_MODULES.get(canonical, name))
-    sightings.modules.extend(ModuleUse(module, span) for module in sorted(modules))
+    output.modules.extend(ModuleUse(module, span) for module in sorted(modules))
 
 
 def _once(findings: Iterator[Finding]) -> Iterator[Finding]:

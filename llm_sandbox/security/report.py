@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.exceptions.plain import to_plain
 from llm_sandbox.results.findings import SEVERITIES, Finding, SeverityName, Span
-from llm_sandbox.security.sightings import EngineName
+from llm_sandbox.security.raw_findings import EngineName
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

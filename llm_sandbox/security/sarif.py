@@ -156,19 +156,19 @@ def _fingerprint(finding: Finding, place: Json) -> str:
 
 
 def _invocation(reports: Sequence["ScanReport"], artifacts: _Artifacts) -> Json:
-    unread = [report for report in reports if not report.parsed]
+    unread_report = [report for report in reports if not report.parsed]
     invocation: Json = {"executionSuccessful": True}
-    if unread:
+    if unread_report:
         invocation["toolExecutionNotifications"] = [
             {
-                "descriptor": {"id": "unread"},
+                "descriptor": {"id": "unread_report"},
                 "level": "warning",
                 "message": {"text": _words(summary_line(report), 1_000)},
                 "locations": [
                     {"physicalLocation": {"artifactLocation": artifacts.location(report)}}
                 ],
             }
-            for report in unread
+            for report in unread_report
         ]
     return invocation
 

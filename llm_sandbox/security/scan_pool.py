@@ -18,8 +18,8 @@ import threading
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import Deadline
-from llm_sandbox.security.handler_reading import CodeReader
 from llm_sandbox.security.models import SecurityPolicy
+from llm_sandbox.security.regex_engine import CodeReader
 from llm_sandbox.security.report import ScanReport
 from llm_sandbox.security.scan_worker import receive, seconds_for, send
 from llm_sandbox.security.source import Source

@@ -20,10 +20,10 @@ from functools import lru_cache
 from importlib import import_module
 from math import ceil
 
-from llm_sandbox.security.handler_reading import CodeReader
+from llm_sandbox.security.in_process import read
 from llm_sandbox.security.languages import LANGUAGES
 from llm_sandbox.security.models import SecurityPolicy
-from llm_sandbox.security.reading import read
+from llm_sandbox.security.regex_engine import CodeReader
 from llm_sandbox.security.source import Source
 
 __all__ = ["IDLE_S", "main", "memory_for", "receive", "seconds_for", "send"]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.security.handler_reading import CodeReader
 from llm_sandbox.security.languages import LANGUAGES, canonical
 from llm_sandbox.security.models import SecurityPolicy
 from llm_sandbox.security.presets import PolicyPreset, get_security_policy
+from llm_sandbox.security.regex_engine import CodeReader
 from llm_sandbox.security.source import Source
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _chosen(policy: "SecurityPolicy | PolicyPreset | None") -> SecurityPolicy:
 def _report(
     source: Source, policy: SecurityPolicy, reader: CodeReader | None, timeout: float | None
 ) -> "ScanReport":
-    from llm_sandbox.security.reading import unread
+    from llm_sandbox.security.in_process import unread_report
     from llm_sandbox.security.report import ScanReport
 
     timeout = validate_timeout(timeout, "timeout")
@@ -127,8 +127,8 @@ def _report(
         threshold = policy.severity_threshold.word
         return ScanReport(source.lang, "lexical", policy.name, threshold, policy.enforcement)
     if len(source.text) > LONGEST:
-        return unread(source, policy, f"longer than {LONGEST:,} characters")
+        return unread_report(source, policy, f"longer than {LONGEST:,} characters")
     from llm_sandbox.security.scan_pool import SCAN_POOL
 
     report = SCAN_POOL.read(source, policy, reader, timeout)
-    return unread(source, policy, report) if isinstance(report, str) else report
+    return unread_report(source, policy, report) if isinstance(report, str) else report

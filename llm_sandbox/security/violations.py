@@ -3,8 +3,8 @@
 from pydantic import Field
 
 from llm_sandbox.results.findings import Finding
-from llm_sandbox.security.judging import expression
 from llm_sandbox.security.models import SecurityIssueSeverity, SecurityPattern
+from llm_sandbox.security.policy_evaluator import expression
 from llm_sandbox.security.report import ScanReport
 
 __all__ = ["Violation", "violations_of"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.hidden import sight_hidden
 from llm_sandbox.security.source import Source
+from llm_sandbox.security.unicode_tricks import find_hidden_text
 
 FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 
@@ -35,7 +35,7 @@ FLAG = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 )
 def test_hidden(text: str, place: tuple[int, int], subject: str) -> None:
     """It is seen where it is, and named by its number or by what it looks like."""
-    first = sight_hidden(Source(text, "python"))[0]
+    first = find_hidden_text(Source(text, "python"))[0]
     assert Capability.HIDDEN_TEXT is first.capability
     assert (place, subject) == ((first.span.line, first.span.column), first.subject)
 
@@ -64,7 +64,7 @@ def test_hidden(text: str, place: tuple[int, int], subject: str) -> None:
 )
 def test_ordinary(text: str) -> None:
     """Languages, emoji, formulas and line ends are nothing hidden."""
-    assert [] == sight_hidden(Source(text, "python"))
+    assert [] == find_hidden_text(Source(text, "python"))
 
 
 @pytest.mark.parametrize(
@@ -84,15 +84,15 @@ def test_ordinary(text: str) -> None:
 )
 def test_many(text: str) -> None:
     """Any amount is told in bounded length, in order, and the same each time."""
-    seen = sight_hidden(Source(text, "python"))
+    seen = find_hidden_text(Source(text, "python"))
     assert 1 <= len(seen) <= 100
     places = [(one.span.line, one.span.column) for one in seen]
     assert sorted(places) == places
-    assert seen == sight_hidden(Source(text, "python"))
+    assert seen == find_hidden_text(Source(text, "python"))
 
 
 def test_other_languages() -> None:
     """Comments and strings are those of the code's language."""
     hidden = "int p\u0430ss = 1;"
-    assert sight_hidden(Source(hidden, "java"))
-    assert not sight_hidden(Source('// p\u0430ss\nString s = "p\u0430ss";', "java"))
+    assert find_hidden_text(Source(hidden, "java"))
+    assert not find_hidden_text(Source('// p\u0430ss\nString s = "p\u0430ss";', "java"))

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from llm_sandbox.results.findings import Capability, Confidence
 from llm_sandbox.security.lexical.masking import mask, regions
 from llm_sandbox.security.lexical.regions import Kind
-from llm_sandbox.security.places import is_outside, sight_places
-from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
+from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
+from llm_sandbox.security.sensitive_text import find_sensitive_text, is_outside
 from llm_sandbox.security.source import Source
 
-__all__ = ["WordRules", "sight_words"]
+__all__ = ["WordRules", "scan_words"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ _CALL = re.compile(r"\s{0,8}(?:\(|[`'\"]|\s(?=[\"'`:%]))")
 _FIRST_TEXT = re.compile(r"\s{0,8}\(?\s{0,8}[rbuRLf]?[\"'`]")
 
 
-def sight_words(source: Source, rules: WordRules) -> Sightings:
+def scan_words(source: Source, rules: WordRules) -> ScanOutput:
     """Return what a program does by the words in it.
 
     Never raises; time grows with the length of the text. What is seen is of medium confidence
@@ -67,19 +67,21 @@ def sight_words(source: Source, rules: WordRules) -> Sightings:
         source: The program.
         rules: Those of its language.
     """
-    found = Sightings("lexical")
+    found = ScanOutput("lexical")
     code = mask(source.text, source.lang, "code")
-    renamed = _see_imports(source, rules, found, code)
-    found.seen.extend(_see_names(source, rules, renamed, code))
+    renamed = _report_imports(source, rules, found, code)
+    found.findings.extend(_report_names(source, rules, renamed, code))
     for capability, expression in rules.marks.items():
         for hit in re.finditer(expression, code, re.MULTILINE):
             span = source.span(hit.start(), hit.end())
-            found.seen.append(Sighting(capability, span, hit[0].strip()[:60], "medium"))
-    found.seen.extend(_see_places(source))
+            found.findings.append(RawFinding(capability, span, hit[0].strip()[:60], "medium"))
+    found.findings.extend(_report_places(source))
     return found
 
 
-def _see_imports(source: Source, rules: WordRules, found: Sightings, code: str) -> dict[str, str]:
+def _report_imports(
+    source: Source, rules: WordRules, found: ScanOutput, code: str
+) -> dict[str, str]:
     """Note the modules; return what the program calls them by."""
     renamed: dict[str, str] = {}
     if not rules.imports:
@@ -102,9 +104,9 @@ def _see_imports(source: Source, rules: WordRules, found: Sightings, code: str) 
     return renamed
 
 
-def _see_names(
+def _report_names(
     source: Source, rules: WordRules, renamed: dict[str, str], code: str
-) -> Iterator[Sighting]:
+) -> Iterator[RawFinding]:
     table, writes = rules.table(), frozenset(rules.writes.split())
     for hit in _NAME.finditer(code):
         parts = _JOINT.split(hit[0])
@@ -115,11 +117,11 @@ def _see_names(
         known = _known(table, parts)
         if known is not None and (is_called or not known[2]):
             confidence: Confidence = "high" if known[1] == name and len(parts) > 1 else "medium"
-            yield Sighting(known[0], span, name, confidence)
+            yield RawFinding(known[0], span, name, confidence)
         if writes and (name in writes or f".{parts[-1]}" in writes):
             path = _first_text(source, hit.end())
             if path and is_outside(path):
-                yield Sighting(Capability.FILE_WRITE, span, name, "medium", f"to {path[:80]!r}")
+                yield RawFinding(Capability.FILE_WRITE, span, name, "medium", f"to {path[:80]!r}")
 
 
 def _known(
@@ -146,13 +148,13 @@ def _first_text(source: Source, at: int) -> str:
     return source.text[begins.end() : end] if end > 0 else ""
 
 
-def _see_places(source: Source) -> Iterator[Sighting]:
+def _report_places(source: Source) -> Iterator[RawFinding]:
     known = regions(source.text, source.lang)
     texts = [(start, end) for start, end, kind in known if kind is Kind.STRING]
     if source.lang == "bash" or not known:
         texts = [(0, len(source.text))]
     for start, end in texts:
-        for first, last, capability, what in sight_places(source.text[start:end]):
+        for first, last, capability, what in find_sensitive_text(source.text[start:end]):
             span = source.span(start + first, start + last)
             subject = source.text[start + first : start + last]
-            yield Sighting(capability, span, subject, "high", what)
+            yield RawFinding(capability, span, subject, "high", what)

@@ -1,1 +1,1 @@
-"""How Python programs and notebook cells are read: `engine.sight`."""
+"""How Python programs and notebook cells are read: `engine.scan`."""

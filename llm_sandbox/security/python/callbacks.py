@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.security.python.iteration import members
 from llm_sandbox.security.python.pure import HIGHER
-from llm_sandbox.security.python.sinks import is_hot
-from llm_sandbox.security.python.targets import hot
+from llm_sandbox.security.python.sinks import is_tracked
+from llm_sandbox.security.python.targets import tracked_parts
 from llm_sandbox.security.python.values import (
     Args,
-    Attempt,
-    Bound,
+    BoundMethod,
     Class,
     Const,
+    Deferred,
     Function,
     Getter,
     Instance,
@@ -26,26 +26,26 @@ from llm_sandbox.security.python.values import (
 )
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
 __all__ = ["LATER", "called_later", "higher"]
 
 
 def _invoke(
-    m: Machine, callee: Value | None, args: Args, keywords: Keywords, node: Any
+    m: Interpreter, callee: Value | None, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
     from llm_sandbox.security.python.calls import invoke
 
     return invoke(m, callee, args, keywords, node)
 
 
-def higher(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def higher(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     """`map`, `filter`, `reduce`: put off when the members are known, to be worked out if needed."""
     if len(args) < 2:
         return None
     kind = HIGHER[ref.name]
     callee = args[0]
-    matters = any(hot(arg) for arg in args) or isinstance(callee, (Getter, Partial))
+    matters = any(tracked_parts(arg) for arg in args) or isinstance(callee, (Getter, Partial))
     if m.exact or matters:
         return _applied(m, kind, callee, args[1:], node)
     if isinstance(callee, Function):
@@ -54,13 +54,15 @@ def higher(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> V
         _invoke(
             m, callee, [choose(one) if one and len(one) < 20 else None for one in first], {}, node
         )
-    return Attempt(lambda: _applied(m, kind, callee, args[1:], node))
+    return Deferred(lambda: _applied(m, kind, callee, args[1:], node))
 
 
-def _applied(m: Machine, kind: str, callee: Value | None, args: Args, node: Any) -> Value | None:
-    rows = [members(m, m.settle(arg)) for arg in args[: None if kind == "map" else 1]]
+def _applied(
+    m: Interpreter, kind: str, callee: Value | None, args: Args, node: Any
+) -> Value | None:
+    rows = [members(m, m.force(arg)) for arg in args[: None if kind == "map" else 1]]
     if any(row is None for row in rows):
-        if isinstance(callee, Ref) and is_hot(callee.name):
+        if isinstance(callee, Ref) and is_tracked(callee.name):
             _invoke(m, callee, [None], {}, node)
         return None
     row = rows[0] or []
@@ -79,7 +81,7 @@ def _applied(m: Machine, kind: str, callee: Value | None, args: Args, node: Any)
 
 
 def _reduced(
-    m: Machine, kind: str, callee: Value | None, row: Args, args: Args, node: Any
+    m: Interpreter, kind: str, callee: Value | None, row: Args, args: Args, node: Any
 ) -> Value | None:
     start = args[1:2] if kind == "reduce" else []
     todo = [*start, *row]
@@ -93,14 +95,16 @@ def _reduced(
     return total if kind == "reduce" else Items("list", totals)
 
 
-def _is_kept(m: Machine, callee: Value | None, one: Value | None, node: Any) -> bool:
+def _is_kept(m: Interpreter, callee: Value | None, one: Value | None, node: Any) -> bool:
     if isinstance(callee, Const):
         return bool(m.plain(one))
-    result = m.settle(_invoke(m, callee, [one], {}, node))
+    result = m.force(_invoke(m, callee, [one], {}, node))
     return not (isinstance(result, Const) and not result.value)
 
 
-def called_later(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def called_later(
+    m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
+) -> Value | None:
     """Functions that call what they are given: threads, exit handlers, executors."""
     target = keywords.get(
         "target", keywords.get("function", keywords.get("func", keywords.get("initializer")))
@@ -123,8 +127,8 @@ def called_later(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any
 
 def _is_callable(value: Value | None) -> bool:
     if isinstance(value, Ref):
-        return is_hot(value.name)
-    return isinstance(value, (Function, Partial, Getter, Bound, Class, Instance, Attempt))
+        return is_tracked(value.name)
+    return isinstance(value, (Function, Partial, Getter, BoundMethod, Class, Instance, Deferred))
 
 
 LATER = """

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from llm_sandbox.results.findings import Span
-from llm_sandbox.security.python.words import names
+from llm_sandbox.security.python.name_tables import names
 from llm_sandbox.security.source import Source
 
 __all__ = ["Cell", "Magic", "has_syntax", "read_cell", "with_automagic"]

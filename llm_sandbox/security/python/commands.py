@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python.folding import text_of
+from llm_sandbox.security.python.name_tables import names
 from llm_sandbox.security.python.values import (
+    Alternatives,
     Args,
-    Choice,
     Const,
     Items,
     Keywords,
-    Place,
+    PathValue,
     Ref,
     Value,
 )
-from llm_sandbox.security.python.words import names
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
-__all__ = ["command_of", "is_shell", "see_shell", "shortened"]
+__all__ = ["command_of", "is_shell", "report_shell", "shortened"]
 
 _LONGEST_DETAIL = 120
 
@@ -31,11 +31,11 @@ def shortened(text: str) -> str:
     return repr(text if len(text) <= _LONGEST_DETAIL else text[:_LONGEST_DETAIL] + "..")
 
 
-def command_of(m: Machine, args: Args, keywords: Keywords) -> str:
+def command_of(m: Interpreter, args: Args, keywords: Keywords) -> str:
     """Return the words of the command that a call starts; empty when none is known."""
     given = args[0] if args else keywords.get("args", keywords.get("cmd", keywords.get("command")))
-    value = m.settle(given)
-    if isinstance(value, Choice):
+    value = m.force(given)
+    if isinstance(value, Alternatives):
         value = value.of[0]
     words = (
         value.items
@@ -44,12 +44,12 @@ def command_of(m: Machine, args: Args, keywords: Keywords) -> str:
         if text_of(value) and len(args) > 1
         else [value]
     )
-    texts = [_word(m.settle(word)) for word in words[:50]]
+    texts = [_word(m.force(word)) for word in words[:50]]
     return " ".join(texts) if any(text != "?" for text in texts) else ""
 
 
 def _word(value: Value | None) -> str:
-    if isinstance(value, Place) and value.path:
+    if isinstance(value, PathValue) and value.path:
         return value.path
     if isinstance(value, Ref) and value.name == "sys.executable":
         return "python"
@@ -69,7 +69,7 @@ _SHELLS = frozenset(
 )
 
 
-def is_shell(m: Machine, name: str, keywords: Keywords) -> bool:
+def is_shell(m: Interpreter, name: str, keywords: Keywords) -> bool:
     """Return whether a call hands its command to a shell."""
     if name in _SHELLS or name.endswith("_shell"):
         return True
@@ -77,13 +77,13 @@ def is_shell(m: Machine, name: str, keywords: Keywords) -> bool:
     return isinstance(shell, Const) and bool(shell.value)
 
 
-def see_shell(m: Machine, command: str, node: Any, subject: str) -> None:
+def report_shell(m: Interpreter, command: str, node: Any, subject: str) -> None:
     """Record what a shell command does."""
     from llm_sandbox.security.languages import engine_of
     from llm_sandbox.security.source import Source
 
     if command not in m.commands:
-        m.commands[command] = engine_of("bash")(Source(command, "bash")).seen
-    for sighting in m.commands[command]:
-        if sighting.capability is not Capability.PROCESS_RUN:
-            m.add(sighting, node, (subject,))
+        m.commands[command] = engine_of("bash")(Source(command, "bash")).findings
+    for raw in m.commands[command]:
+        if raw.capability is not Capability.PROCESS_RUN:
+            m.add(raw, node, (subject,))

@@ -10,13 +10,13 @@ from llm_sandbox.security.python.iteration import members
 from llm_sandbox.security.python.scopes import Scope
 from llm_sandbox.security.python.targets import bind
 from llm_sandbox.security.python.values import (
-    Attempt,
-    Carrier,
     Const,
+    Deferred,
     Function,
     Items,
     Ref,
     Table,
+    Tainted,
     Value,
     choose,
     options,
@@ -25,22 +25,24 @@ from llm_sandbox.security.python.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
 __all__ = ["comprehension", "dict_comprehension"]
 
 
-def comprehension(m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value | None:
+def comprehension(
+    m: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp
+) -> Value | None:
     """Return what a list, set or generator is made of."""
     return _comprehended(m, node, lambda: m.value(node.elt))
 
 
-def dict_comprehension(m: Machine, node: ast.DictComp) -> Value | None:
+def dict_comprehension(m: Interpreter, node: ast.DictComp) -> Value | None:
     """Return what a dictionary is made of."""
     return _comprehended(m, node, lambda: Items("tuple", [m.value(node.key), m.value(node.value)]))
 
 
-def _comprehended(m: Machine, node: Any, element: Callable[[], Value | None]) -> Value | None:
+def _comprehended(m: Interpreter, node: Any, element: Callable[[], Value | None]) -> Value | None:
     generators: list[ast.comprehension] = node.generators
     first = m.value(generators[0].iter)
     outer = m.scope
@@ -59,16 +61,16 @@ def _comprehended(m: Machine, node: Any, element: Callable[[], Value | None]) ->
         _turn(m, generators, first, element, loose, every=False)
     known = _gathered(m, node, loose)
     kept = [one for one in loose for one in options(one) if not isinstance(one, Const)]
-    if any(isinstance(one, (Ref, Function, Carrier, Items)) for one in kept):
+    if any(isinstance(one, (Ref, Function, Tainted, Items)) for one in kept):
         exact = (
-            m.settle(Attempt(work)) if isinstance(first, Items) and len(first.items) < 200 else None
+            m.force(Deferred(work)) if isinstance(first, Items) and len(first.items) < 200 else None
         )
         return known if exact is None else exact
-    return Attempt(work) if first is not None else None
+    return Deferred(work) if first is not None else None
 
 
 def _turn(
-    m: Machine,
+    m: Interpreter,
     generators: list[ast.comprehension],
     given: Value | None,
     element: Callable[[], Value | None],
@@ -77,7 +79,7 @@ def _turn(
 ) -> bool:
     """Go through the members of one `for` of a comprehension; False when they are not known."""
     generator, rest = generators[0], generators[1:]
-    turns = members(m, m.settle(given) if every else given)
+    turns = members(m, m.force(given) if every else given)
     if turns is None or not every:
         if every:
             return False
@@ -86,7 +88,7 @@ def _turn(
         if every and not m.spend(2):
             return False
         bind(m, generator.target, one)
-        tests = [m.settle(m.value(test)) if every else m.value(test) for test in generator.ifs]
+        tests = [m.force(m.value(test)) if every else m.value(test) for test in generator.ifs]
         if every and any(isinstance(test, Const) and not test.value for test in tests):
             continue
         if rest:
@@ -98,10 +100,10 @@ def _turn(
 
 
 def _spill(value: Value | None) -> Value | None:
-    return value if isinstance(value, Carrier) else None
+    return value if isinstance(value, Tainted) else None
 
 
-def _gathered(m: Machine, node: ast.AST, found: list[Value | None]) -> Value:
+def _gathered(m: Interpreter, node: ast.AST, found: list[Value | None]) -> Value:
     if isinstance(node, ast.DictComp):
         entries: dict[object, Value | None] = {}
         for number, pair in enumerate(found):

@@ -14,7 +14,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.security.python.bounds import LONGEST
-from llm_sandbox.security.python.words import names
+from llm_sandbox.security.python.name_tables import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable

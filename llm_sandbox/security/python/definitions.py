@@ -8,35 +8,35 @@ from typing import TYPE_CHECKING, Any
 from llm_sandbox.security.python.calls import invoke
 from llm_sandbox.security.python.lookups import of_class
 from llm_sandbox.security.python.scopes import Scope
-from llm_sandbox.security.python.targets import hot
+from llm_sandbox.security.python.targets import tracked_parts
 from llm_sandbox.security.python.values import (
-    Attempt,
-    Carrier,
     Class,
     Const,
+    Deferred,
     Function,
     Items,
     Ref,
     Table,
+    Tainted,
     Value,
 )
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
 __all__ = ["annotation", "define_class", "define_function"]
 
 
-def annotation(m: Machine, node: ast.expr | None) -> None:
+def annotation(m: Interpreter, node: ast.expr | None) -> None:
     """Follow what works out an annotation; what it names is not handed on."""
     if node is None or type(node) is ast.Name or type(node) is ast.Constant:
         return
-    looked = len(m.held)
+    looked = len(m.lookups)
     m.value(node)
-    del m.held[looked:]
+    del m.lookups[looked:]
 
 
-def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+def define_function(m: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """Bind a function, with its defaults and decorators."""
     spec = node.args
     for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
@@ -56,7 +56,7 @@ def define_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) ->
     return 0
 
 
-def _decorated(m: Machine, node: Any, value: Value) -> Value:
+def _decorated(m: Interpreter, node: Any, value: Value) -> Value:
     """What a definition is bound to: itself, unless a decorator of the program changes it."""
     for decorator in reversed(node.decorator_list):
         wrapper = m.value(decorator)
@@ -70,15 +70,15 @@ def _decorated(m: Machine, node: Any, value: Value) -> Value:
             continue
         result = invoke(m, wrapper, [value], {}, decorator)
         if (
-            (result is not None and not isinstance(result, (Ref, Attempt, Carrier)))
-            or isinstance(result, Carrier)
-            or (isinstance(result, Ref) and hot(result))
+            (result is not None and not isinstance(result, (Ref, Deferred, Tainted)))
+            or isinstance(result, Tainted)
+            or (isinstance(result, Ref) and tracked_parts(result))
         ):
             value = result
     return value
 
 
-def define_class(m: Machine, node: ast.ClassDef) -> int:
+def define_class(m: Interpreter, node: ast.ClassDef) -> int:
     """Follow a class body, and bind the class."""
     bases = [m.value(base) for base in node.bases]
     scope = Scope("class", m.scope)

@@ -13,14 +13,14 @@ from llm_sandbox.results.findings import Span
 from llm_sandbox.security.python.cells import Cell, has_syntax, read_cell, with_automagic
 from llm_sandbox.security.python.expressions import EXPRESSIONS
 from llm_sandbox.security.python.fallback import read_broken
-from llm_sandbox.security.python.machine import ExhaustedError, Machine
+from llm_sandbox.security.python.interpreter import ExhaustedError, Interpreter
 from llm_sandbox.security.python.magics import follow_magic
 from llm_sandbox.security.python.parsing import Parsed, declared_text, parse
 from llm_sandbox.security.python.positions import Positions
-from llm_sandbox.security.python.running import survey
+from llm_sandbox.security.python.running import analyse
 from llm_sandbox.security.python.sinks import CALLS, ONLY_CALLED
 from llm_sandbox.security.python.statements import STATEMENTS
-from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
 
 if TYPE_CHECKING:
@@ -28,31 +28,31 @@ if TYPE_CHECKING:
 
     from llm_sandbox.security.python.values import Value
 
-__all__ = ["follow", "read_program", "sight"]
+__all__ = ["follow", "read_program", "scan"]
 
 _LARGE = 50_000
 """Characters."""
 
 
-def sight(source: Source) -> Sightings:
+def scan(source: Source) -> ScanOutput:
     """Return what a Python program is able to do; never raises and never runs it.
 
     Args:
         source: The program, or a notebook's cell.
     """
     source, margin = _without_margin(source)
-    sightings = Sightings("ast")
-    machine = Machine(source, sightings, EXPRESSIONS, STATEMENTS)
+    output = ScanOutput("ast")
+    interpreter = Interpreter(source, output, EXPRESSIONS, STATEMENTS)
     with _no_collections(source):
         try:
-            _read(machine, source)
+            _read(interpreter, source)
         except ExhaustedError:
-            sightings.unseen = True
-            sightings.problem = "following it takes much more work than its length deserves"
-            sightings.problem_span = None
+            output.abandoned = True
+            output.problem = "following it takes much more work than its length deserves"
+            output.problem_span = None
     if margin:
-        _move(sightings, margin)
-    return sightings
+        _move(output, margin)
+    return output
 
 
 def _without_margin(source: Source) -> tuple[Source, int]:
@@ -70,17 +70,17 @@ def _indentation(text: str) -> int:
     return len(text[: len(text) - len(rest)].rpartition("\n")[2])
 
 
-def _move(sightings: Sightings, columns: int) -> None:
+def _move(output: ScanOutput, columns: int) -> None:
     """Say where things are in the text as it was given."""
 
     def moved(span: Span) -> Span:
         column, end_column = span.column + columns, span.end_column + columns
         return replace(span, column=column, end_column=end_column)
 
-    sightings.seen[:] = [replace(one, span=moved(one.span)) for one in sightings.seen]
-    sightings.modules[:] = [replace(one, span=moved(one.span)) for one in sightings.modules]
-    if sightings.problem_span is not None:
-        sightings.problem_span = moved(sightings.problem_span)
+    output.findings[:] = [replace(one, span=moved(one.span)) for one in output.findings]
+    output.modules[:] = [replace(one, span=moved(one.span)) for one in output.modules]
+    if output.problem_span is not None:
+        output.problem_span = moved(output.problem_span)
 
 
 @contextmanager
@@ -96,19 +96,19 @@ def _no_collections(source: Source) -> Iterator[None]:
         gc.enable()
 
 
-def _read(machine: Machine, source: Source) -> None:
-    read_program(machine, source)
+def _read(interpreter: Interpreter, source: Source) -> None:
+    read_program(interpreter, source)
     declared = declared_text(source) if source.notebook is not True else None
     if declared is not None:
         codec, text = declared
         first = source.line_span(1)
-        with machine.text(Source(text, "python", False), first, (codec,)) as may:
+        with interpreter.nested_text(Source(text, "python", False), first, (codec,)) as may:
             if may:
-                read_program(machine, machine.positions.source)
-    _finish(machine)
+                read_program(interpreter, interpreter.positions.source)
+    _finish(interpreter)
 
 
-def read_program(m: Machine, source: Source, first_line: int = 1) -> Value | None:
+def read_program(m: Interpreter, source: Source, first_line: int = 1) -> Value | None:
     """Read a program, the outermost one or one that is evaluated within it.
 
     Args:
@@ -156,18 +156,18 @@ def _second_try(source: Source) -> tuple[Cell | None, Parsed]:
     return cell, parsed
 
 
-def _report_problem(m: Machine, parsed: Parsed) -> None:
-    sightings = m.sightings
-    if m.outer is None and not sightings.problem:
-        sightings.problem = parsed.problem
+def _report_problem(m: Interpreter, parsed: Parsed) -> None:
+    output = m.output
+    if m.outer is None and not output.problem:
+        output.problem = parsed.problem
         source = m.positions.source
         if parsed.line:
             line = min(parsed.line, source.last_line)
             column = min(parsed.column, len(source.line(line)) + 1)
-            sightings.problem_span = Span(line, column, line, len(source.line(line)) + 1)
+            output.problem_span = Span(line, column, line, len(source.line(line)) + 1)
 
 
-def follow(m: Machine, body: list[ast.stmt]) -> Value | None:
+def follow(m: Interpreter, body: list[ast.stmt]) -> Value | None:
     """Follow the statements of a program."""
     result: Value | None = None
     for statement in body:
@@ -186,10 +186,10 @@ def follow(m: Machine, body: list[ast.stmt]) -> Value | None:
     return result
 
 
-def _report_unread(m: Machine, problem: str, node: ast.AST) -> None:
-    if not m.sightings.problem:
-        m.sightings.problem = problem
-        m.sightings.problem_span = m.outer[0] if m.outer else m.positions.span(node)
+def _report_unread(m: Interpreter, problem: str, node: ast.AST) -> None:
+    if not m.output.problem:
+        m.output.problem = problem
+        m.output.problem_span = m.outer[0] if m.outer else m.positions.span(node)
 
 
 def _is_text(node: ast.expr) -> bool:
@@ -197,7 +197,7 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
 
 
-def _finish(m: Machine) -> None:
+def _finish(m: Interpreter) -> None:
     """Follow what was defined but not called, and report what was looked up but not called."""
     at = 0
     while at < len(m.functions):
@@ -205,7 +205,7 @@ def _finish(m: Machine) -> None:
         at += 1
         before = m.scope, m.block, m.exact, m.function, m.depth, m.returned
         try:
-            survey(m, function)
+            analyse(m, function)
         except (ExhaustedError, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 - code must never pass because reading it failed
@@ -214,11 +214,11 @@ def _finish(m: Machine) -> None:
             _report_unread(m, "nested too deeply" if deep else "cannot be followed", function.node)
     for function in m.functions:
         if not function.called:
-            for doubt in function.doubts:
-                doubt()
-    for ref, node in m.held:
+            for uncertainty in function.unresolved:
+                uncertainty()
+    for ref, node in m.lookups:
         if not ref.used and ref.name not in ONLY_CALLED:
-            m.see(
+            m.report(
                 CALLS[ref.name],
                 node,
                 ref.name,

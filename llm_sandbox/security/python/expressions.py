@@ -27,15 +27,15 @@ from llm_sandbox.security.python.lookups import attribute
 from llm_sandbox.security.python.pure import FUNCTIONS
 from llm_sandbox.security.python.sinks import CALLS
 from llm_sandbox.security.python.values import (
-    Attempt,
-    Carrier,
-    Choice,
+    Alternatives,
     Const,
+    Deferred,
     Function,
     Items,
-    Place,
+    PathValue,
     Ref,
     Table,
+    Tainted,
     Value,
     choose,
     options,
@@ -44,7 +44,7 @@ from llm_sandbox.security.python.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
     from llm_sandbox.security.python.scopes import Scope
 
 __all__ = ["EXPRESSIONS", "binary"]
@@ -69,7 +69,7 @@ _MEMBER = 10
 _NUMBERS = (int, float)
 
 
-def _name(m: Machine, node: ast.Name) -> Value | None:
+def _name(m: Interpreter, node: ast.Name) -> Value | None:
     name = node.id
     scope: Scope | None = m.scope
     while scope is not None:
@@ -81,29 +81,29 @@ def _name(m: Machine, node: ast.Name) -> Value | None:
         return _NAMES.get(name)
     if name in _FRESH:
         found = Ref(found.name)
-        m.look(found, node)
+        m.note_lookup(found, node)
     return found
 
 
-def _attribute(m: Machine, node: ast.Attribute) -> Value | None:
+def _attribute(m: Interpreter, node: ast.Attribute) -> Value | None:
     return attribute(m, m.value(node.value), node.attr, node)
 
 
-def _constant(m: Machine, node: ast.Constant) -> Value:
+def _constant(m: Interpreter, node: ast.Constant) -> Value:
     found = node.value
     if type(found) is str or type(found) is bytes:
-        strings.look_at(m, found, node)
+        strings.check_text(m, found, node)
     return Const(found)
 
 
-def _joined(m: Machine, node: ast.JoinedStr) -> Value | None:
+def _joined(m: Interpreter, node: ast.JoinedStr) -> Value | None:
     parts = [m.value(part) for part in node.values]
-    if any(isinstance(part, Attempt) for part in parts):
-        return Attempt(lambda: _text_of(m, [m.settle(part) for part in parts], node))
+    if any(isinstance(part, Deferred) for part in parts):
+        return Deferred(lambda: _text_of(m, [m.force(part) for part in parts], node))
     return _text_of(m, parts, node)
 
 
-def _text_of(m: Machine, parts: list[Value | None], node: ast.AST) -> Value | None:
+def _text_of(m: Interpreter, parts: list[Value | None], node: ast.AST) -> Value | None:
     texts = [m.plain(part) for part in parts]
     if any(text is UNKNOWN for text in texts):
         return None
@@ -113,21 +113,23 @@ def _text_of(m: Machine, parts: list[Value | None], node: ast.AST) -> Value | No
     text = "".join(map(str, texts))
     if not m.affords(len(text)):
         return None
-    strings.look_at(m, text, node)
+    strings.check_text(m, text, node)
     return Const(text)
 
 
-def _formatted(m: Machine, node: ast.FormattedValue) -> Value | None:
+def _formatted(m: Interpreter, node: ast.FormattedValue) -> Value | None:
     value = m.value(node.value)
     spec = m.value(node.format_spec) if node.format_spec else Const("")
-    if isinstance(value, Attempt):
-        return Attempt(lambda: _format(m, m.settle(value), node.conversion, spec))
+    if isinstance(value, Deferred):
+        return Deferred(lambda: _format(m, m.force(value), node.conversion, spec))
     return _format(m, value, node.conversion, spec)
 
 
-def _format(m: Machine, value: Value | None, conversion: int, spec: Value | None) -> Value | None:
+def _format(
+    m: Interpreter, value: Value | None, conversion: int, spec: Value | None
+) -> Value | None:
     found, how = m.plain(value), m.plain(spec)
-    if isinstance(value, Place) and value.path is not None:
+    if isinstance(value, PathValue) and value.path is not None:
         found = value.path
     if found is UNKNOWN or not isinstance(how, str):
         return None
@@ -137,7 +139,7 @@ def _format(m: Machine, value: Value | None, conversion: int, spec: Value | None
     return None if text is UNKNOWN or not m.affords(len(text)) else Const(text)
 
 
-def _binary(m: Machine, node: ast.BinOp) -> Value | None:
+def _binary(m: Interpreter, node: ast.BinOp) -> Value | None:
     # The left side of a long sum is as deep as the sum is long.
     rest: list[ast.BinOp] = []
     left_node: ast.expr = node
@@ -151,24 +153,24 @@ def _binary(m: Machine, node: ast.BinOp) -> Value | None:
 
 
 def binary(
-    m: Machine, kind: type[ast.operator], left: Value | None, right: Value | None, node: ast.AST
+    m: Interpreter, kind: type[ast.operator], left: Value | None, right: Value | None, node: ast.AST
 ) -> Value | None:
     """Return what an operator makes of two values."""
     if left is None or right is None:
-        if isinstance(left, (Place, Const)) or isinstance(right, Const):
+        if isinstance(left, (PathValue, Const)) or isinstance(right, Const):
             return _partly(kind, left, right)
         return None
-    if isinstance(left, Attempt) or isinstance(right, Attempt):
-        return Attempt(lambda: binary(m, kind, m.settle(left), m.settle(right), node))
+    if isinstance(left, Deferred) or isinstance(right, Deferred):
+        return Deferred(lambda: binary(m, kind, m.force(left), m.force(right), node))
     if isinstance(left, Const) and isinstance(right, Const):
         return _operated(m, kind, left.value, right.value, node)
-    if isinstance(left, Choice) or isinstance(right, Choice):
+    if isinstance(left, Alternatives) or isinstance(right, Alternatives):
         pairs = [(one, other) for one in options(left) for other in options(right)]
         return choose(binary(m, kind, one, other, node) for one, other in pairs[:_MOST_PAIRS])
-    if isinstance(left, Place) and kind is ast.Div:
+    if isinstance(left, PathValue) and kind is ast.Div:
         return _below(m, left, m.plain(right), node)
-    if isinstance(right, Place) and kind is ast.Div and isinstance(m.plain(left), str):
-        return _below(m, Place(m.plain(left)), right.path, node)
+    if isinstance(right, PathValue) and kind is ast.Div and isinstance(m.plain(left), str):
+        return _below(m, PathValue(m.plain(left)), right.path, node)
     if (type(left), kind) in _JOINS and type(left) is type(right):
         return _together(m, left, right)
     if isinstance(left, Items) and kind is ast.Mult and isinstance(m.plain(right), int):
@@ -182,7 +184,7 @@ def binary(
 _JOINS = {(Items, ast.Add), (Table, ast.BitOr)}
 
 
-def _together(m: Machine, left: Value, right: Value) -> Value | None:
+def _together(m: Interpreter, left: Value, right: Value) -> Value | None:
     """Two lists after each other, or two dictionaries in one."""
     if isinstance(left, Items) and isinstance(right, Items):
         if not m.affords(len(left.items) + len(right.items)):
@@ -196,44 +198,44 @@ def _together(m: Machine, left: Value, right: Value) -> Value | None:
 
 
 def _operated(
-    m: Machine, kind: type[ast.operator], one: Any, other: Any, node: ast.AST
+    m: Interpreter, kind: type[ast.operator], one: Any, other: Any, node: ast.AST
 ) -> Value | None:
     size = size_after(kind, one, other)
     found = fold_operator(kind, one, other) if size is not None and m.affords(size) else UNKNOWN
     if found is UNKNOWN:
-        strings.look_at_size(m, kind, one, other, node)
+        strings.check_size(m, kind, one, other, node)
         return None
     if isinstance(found, (str, bytes)):
-        strings.look_at(m, found, node)
+        strings.check_text(m, found, node)
         return Const(found)
     return wrapped(found)
 
 
 def _partly(kind: type[ast.operator], left: Value | None, right: Value | None) -> Value | None:
-    if kind is ast.Div and isinstance(left, Place):
-        return Place(None)
+    if kind is ast.Div and isinstance(left, PathValue):
+        return PathValue(None)
     return None
 
 
-def _below(m: Machine, place: Place, name: object, node: ast.AST) -> Place:
+def _below(m: Interpreter, place: PathValue, name: object, node: ast.AST) -> PathValue:
     if place.path is None or not isinstance(name, str):
-        return Place(None)
+        return PathValue(None)
     if name.startswith("/"):
-        return Place(name)
+        return PathValue(name)
     path = f"{place.path.rstrip('/')}/{name}"
-    strings.look_at(m, path, node)
-    return Place(path)
+    strings.check_text(m, path, node)
+    return PathValue(path)
 
 
 def _carried(left: Value, right: Value) -> Value | None:
-    held = [one for one in (*options(left), *options(right)) if isinstance(one, Carrier)]
+    held = [one for one in (*options(left), *options(right)) if isinstance(one, Tainted)]
     return held[0] if held else None
 
 
-def _unary(m: Machine, node: ast.UnaryOp) -> Value | None:
+def _unary(m: Interpreter, node: ast.UnaryOp) -> Value | None:
     found = m.value(node.operand)
     if m.exact:
-        found = m.settle(found)
+        found = m.force(found)
     if not isinstance(found, Const):
         return None
     try:
@@ -250,7 +252,7 @@ def _unary(m: Machine, node: ast.UnaryOp) -> Value | None:
         return None
 
 
-def _either(m: Machine, node: ast.BoolOp) -> Value | None:
+def _either(m: Interpreter, node: ast.BoolOp) -> Value | None:
     values = [m.value(part) for part in node.values]
     if m.exact and all(isinstance(value, Const) for value in values):
         constants = [value.value for value in values if isinstance(value, Const)]
@@ -259,26 +261,26 @@ def _either(m: Machine, node: ast.BoolOp) -> Value | None:
     return choose(values)
 
 
-def _conditional(m: Machine, node: ast.IfExp) -> Value | None:
-    test = m.settle(m.value(node.test)) if m.exact else m.value(node.test)
+def _conditional(m: Interpreter, node: ast.IfExp) -> Value | None:
+    test = m.force(m.value(node.test)) if m.exact else m.value(node.test)
     if m.exact and isinstance(test, Const):
         return m.value(node.body if test.value else node.orelse)
     return choose((m.value(node.body), m.value(node.orelse)))
 
 
-def _compare(m: Machine, node: ast.Compare) -> Value | None:
-    looked = len(m.held)
+def _compare(m: Interpreter, node: ast.Compare) -> Value | None:
+    looked = len(m.lookups)
     left = m.value(node.left)
     result: Value | None = None
     for operation, right_node in zip(node.ops, node.comparators, strict=True):
         right = m.value(right_node)
         if m.exact:
-            result = _compared(m, type(operation), m.settle(left), m.settle(right))
+            result = _compared(m, type(operation), m.force(left), m.force(right))
             if not (isinstance(result, Const) and result.value):
                 break
         left = right
     # What is only compared is not handed on.
-    del m.held[looked:]
+    del m.lookups[looked:]
     return result
 
 
@@ -297,7 +299,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 def _compared(
-    m: Machine, kind: type[ast.cmpop], left: Value | None, right: Value | None
+    m: Interpreter, kind: type[ast.cmpop], left: Value | None, right: Value | None
 ) -> Value | None:
     one, other = m.plain(left), m.plain(right)
     if one is UNKNOWN or other is UNKNOWN:
@@ -312,7 +314,7 @@ def _compared(
     return None if found is UNKNOWN else Const(bool(found))
 
 
-def _items(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
+def _items(m: Interpreter, node: ast.List | ast.Tuple | ast.Set) -> Value:
     kind = (
         "list" if isinstance(node, ast.List) else "tuple" if isinstance(node, ast.Tuple) else "set"
     )
@@ -329,7 +331,7 @@ def _items(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
     return Items(kind, found)  # type: ignore[arg-type]
 
 
-def _table(m: Machine, node: ast.Dict) -> Value:
+def _table(m: Interpreter, node: ast.Dict) -> Value:
     entries: dict[object, Value | None] = {}
     for key, part in zip(node.keys, node.values, strict=True):
         value = m.value(part)
@@ -349,21 +351,21 @@ def _table(m: Machine, node: ast.Dict) -> Value:
     return Table(entries)
 
 
-def _subscript(m: Machine, node: ast.Subscript) -> Value | None:
+def _subscript(m: Interpreter, node: ast.Subscript) -> Value | None:
     base = m.value(node.value)
     key = m.value(node.slice)
     return item(m, base, key, node)
 
 
-def _slice(m: Machine, node: ast.Slice) -> Value | None:
+def _slice(m: Interpreter, node: ast.Slice) -> Value | None:
     bounds = [
-        m.plain(m.settle(m.value(part))) if part is not None else None
+        m.plain(m.force(m.value(part))) if part is not None else None
         for part in (node.lower, node.upper, node.step)
     ]
     return None if any(bound is UNKNOWN for bound in bounds) else Const(slice(*bounds))
 
 
-def _lambda(m: Machine, node: ast.Lambda) -> Value:
+def _lambda(m: Interpreter, node: ast.Lambda) -> Value:
     found = Function(
         node,
         m.scope,
@@ -376,7 +378,7 @@ def _lambda(m: Machine, node: ast.Lambda) -> Value:
     return found
 
 
-def _walrus(m: Machine, node: ast.NamedExpr) -> Value | None:
+def _walrus(m: Interpreter, node: ast.NamedExpr) -> Value | None:
     value = m.value(node.value)
     scope = m.scope
     while scope.kind == "comprehension" and scope.parent is not None:
@@ -385,22 +387,22 @@ def _walrus(m: Machine, node: ast.NamedExpr) -> Value | None:
     return value
 
 
-def _passed(m: Machine, node: Any) -> Value | None:
+def _passed(m: Interpreter, node: Any) -> Value | None:
     return m.value(node.value)
 
 
-def _yield(m: Machine, node: ast.Yield) -> Value | None:
+def _yield(m: Interpreter, node: ast.Yield) -> Value | None:
     if node.value is not None:
         m.returned.append(Items("list", [m.value(node.value)]))
     return None
 
 
-def _yield_from(m: Machine, node: ast.YieldFrom) -> Value | None:
+def _yield_from(m: Interpreter, node: ast.YieldFrom) -> Value | None:
     m.returned.append(m.value(node.value))
     return None
 
 
-def _call(m: Machine, node: ast.Call) -> Value | None:
+def _call(m: Interpreter, node: ast.Call) -> Value | None:
     return call(m, node)
 
 

@@ -14,7 +14,7 @@ from llm_sandbox.security.python.positions import Positions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
     from llm_sandbox.security.source import Source
 
 __all__ = ["read_broken"]
@@ -29,7 +29,7 @@ _LONGEST_CALL = 4_000
 _MOST_PIECES = 4_000
 
 
-def read_broken(m: Machine, source: Source, text: str, first_line: int) -> None:
+def read_broken(m: Interpreter, source: Source, text: str, first_line: int) -> None:
     """Read what can be read of a text that cannot be parsed as a whole.
 
     Args:
@@ -88,7 +88,7 @@ def _is_decorated(lines: list[str], number: int) -> bool:
     return lines[number - 1].startswith("@")
 
 
-def _read_line(m: Machine, source: Source, line: str, number: int, pieces: int) -> int:
+def _read_line(m: Interpreter, source: Source, line: str, number: int, pieces: int) -> int:
     body = line.strip()
     if not body or body.startswith("#"):
         return 0
@@ -103,7 +103,7 @@ def _read_line(m: Machine, source: Source, line: str, number: int, pieces: int) 
     return 4
 
 
-def _follow_piece(m: Machine, source: Source, text: str, line: int, shift: int) -> bool:
+def _follow_piece(m: Interpreter, source: Source, text: str, line: int, shift: int) -> bool:
     from llm_sandbox.security.python.engine import follow
 
     parsed = parse(text)
@@ -115,7 +115,7 @@ def _follow_piece(m: Machine, source: Source, text: str, line: int, shift: int) 
     return True
 
 
-def _read_pieces(m: Machine, source: Source, line: str, number: int) -> None:
+def _read_pieces(m: Interpreter, source: Source, line: str, number: int) -> None:
     """Read the imports, calls and texts of a line one by one."""
     for match in _STATEMENT.finditer(line):
         _follow_piece(m, source, match[0].strip(), number, match.start())
@@ -125,7 +125,7 @@ def _read_pieces(m: Machine, source: Source, line: str, number: int) -> None:
         rest = line.strip()[statement.end() :]
         if not _follow_piece(m, source, f"exec({rest})", number, shift):
             m.positions = Positions(source, number)
-            m.see(Capability.DYNAMIC_CODE, _whole(source, number), "exec", confidence="medium")
+            m.report(Capability.DYNAMIC_CODE, _whole(source, number), "exec", confidence="medium")
     end = 0
     for call in _CALL.finditer(line):
         if call.start() < end:
@@ -142,7 +142,7 @@ def _read_pieces(m: Machine, source: Source, line: str, number: int) -> None:
         node.lineno = node.end_lineno = 1
         node.col_offset = len(line[: text_match.start()].encode("utf-8", "replace"))
         node.end_col_offset = len(line[: text_match.end()].encode("utf-8", "replace"))
-        strings.look_at(m, text_match[0][1:-1], node)
+        strings.check_text(m, text_match[0][1:-1], node)
 
 
 def _whole(source: Source, line: int) -> ast.AST:

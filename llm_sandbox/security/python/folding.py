@@ -16,8 +16,8 @@ from llm_sandbox.security.python.bounds import (
     weight,
     written_size,
 )
+from llm_sandbox.security.python.name_tables import names
 from llm_sandbox.security.python.values import Const, Items, Table, Value
-from llm_sandbox.security.python.words import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -120,7 +120,7 @@ def weigh(value: Value | None, most: int = MOST_WEIGHT) -> int:
 
 
 def plain(value: Value | None) -> Any:
-    """Return the Python object that a value is, or `UNKNOWN`; see `Machine.plain`, too."""
+    """Return the Python object that a value is, or `UNKNOWN`; see `Interpreter.plain`, too."""
     if isinstance(value, Const):
         return value.value
     if not isinstance(value, (Items, Table)) or weigh(value) > MOST_WEIGHT:

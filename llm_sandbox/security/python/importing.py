@@ -11,18 +11,18 @@ from llm_sandbox.security.python.lookups import attribute, module, wild
 from llm_sandbox.security.python.modules import canonical
 from llm_sandbox.security.python.values import (
     Args,
-    Carrier,
     Const,
     Items,
     Keywords,
     Ref,
+    Tainted,
     Value,
     choose,
     options,
 )
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
 __all__ = [
     "all_modules",
@@ -35,19 +35,23 @@ __all__ = [
 ]
 
 
-def import_by_name(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def import_by_name(
+    m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
+) -> Value | None:
     """``__import__`` and `importlib.import_module`, of each name that it may be."""
     given = args[0] if args else keywords.get("name", keywords.get("module"))
     route = (*ref.route, ref.name.removeprefix("builtins."))
     results: list[Value | None] = []
-    for one in options(m.settle(given)) or (None,):
+    for one in options(m.force(given)) or (None,):
         name = m.plain(one)
         if not isinstance(name, str):
-            m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, route[-1], "with a name not known")
+            m.report_unresolved(
+                Capability.DYNAMIC_UNRESOLVED, node, route[-1], "with a name not known"
+            )
             results.append(wild())
             continue
         if name.startswith("."):
-            package = m.plain(m.settle(args[1] if len(args) > 1 else keywords.get("package")))
+            package = m.plain(m.force(args[1] if len(args) > 1 else keywords.get("package")))
             name = f"{package}{name}" if isinstance(package, str) else name.lstrip(".")
         whole = module(m, name, node, route)
         lists = m.plain(args[3]) if len(args) > 3 else m.plain(keywords.get("fromlist"))
@@ -57,17 +61,19 @@ def import_by_name(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: A
     return choose(results)
 
 
-def _made_here(m: Machine, name: str, node: Any, route: tuple[str, ...]) -> Value | None:
-    from llm_sandbox.security.python import evaluated
+def _made_here(m: Interpreter, name: str, node: Any, route: tuple[str, ...]) -> Value | None:
+    from llm_sandbox.security.python import nested_code
 
-    return evaluated.imported(m, name, node, route)
+    return nested_code.import_written(m, name, node, route)
 
 
-def resolve_name(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def resolve_name(
+    m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
+) -> Value | None:
     """`pkgutil.resolve_name`, `pydoc.locate`: a full name in a text."""
-    name = m.plain(m.settle(args[0] if args else None))
+    name = m.plain(m.force(args[0] if args else None))
     if not isinstance(name, str):
-        m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, ref.name, "with a name not known")
+        m.report_unresolved(Capability.DYNAMIC_UNRESOLVED, node, ref.name, "with a name not known")
         return wild()
     parts = name.replace(":", ".").split(".")
     value: Value | None = module(m, parts[0], node, (ref.name,))
@@ -76,18 +82,20 @@ def resolve_name(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any
     return value
 
 
-def find_spec(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def find_spec(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     """`importlib.util.find_spec` and what is made of it: the module in the end."""
     return args[0] if args else keywords.get("name", keywords.get("fullname"))
 
 
-def load_module(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def load_module(
+    m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
+) -> Value | None:
     """Return the module that a loader, a specification or a name stands for."""
-    given = m.settle(args[0] if args else keywords.get("fullname", keywords.get("spec")))
+    given = m.force(args[0] if args else keywords.get("fullname", keywords.get("spec")))
     name = m.plain(given)
     if isinstance(name, str):
         return module(m, name, node, (ref.name,))
-    return given if isinstance(given, (Ref, Carrier)) else wild()
+    return given if isinstance(given, (Ref, Tainted)) else wild()
 
 
 def subclasses() -> Items:
@@ -107,14 +115,16 @@ _SOUGHT = (
 )
 
 
-def one_module(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def one_module(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     """``sys.modules.get`` and the like."""
-    return item(m, Ref("sys.modules"), m.settle(args[0]), node) if args else None
+    return item(m, Ref("sys.modules"), m.force(args[0]), node) if args else None
 
 
-def all_modules(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def all_modules(
+    m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
+) -> Value | None:
     """Follow a walk over all that was imported."""
-    m.see(Capability.INTROSPECTION, node, "sys.modules")
+    m.report(Capability.INTROSPECTION, node, "sys.modules")
     kept = [
         Ref(name, ("sys.modules",), sure=False)
         for name in ("os", "subprocess", "builtins", "posix")

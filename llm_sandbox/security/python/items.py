@@ -9,18 +9,18 @@ from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python.bounds import weight
 from llm_sandbox.security.python.folding import UNKNOWN, attempt, wrapped
 from llm_sandbox.security.python.lookups import attribute, called, found, module, of_class, wild
-from llm_sandbox.security.python.sinks import CALLS, WATCHED, WILD, is_hot
+from llm_sandbox.security.python.sinks import CALLS, WATCHED, WILD, is_tracked
 from llm_sandbox.security.python.values import (
-    Attempt,
-    Carrier,
-    Choice,
+    Alternatives,
     Class,
     Const,
+    Deferred,
     Instance,
     Items,
+    Namespace,
     Ref,
-    Space,
     Table,
+    Tainted,
     Value,
     choose,
 )
@@ -28,33 +28,33 @@ from llm_sandbox.security.python.values import (
 if TYPE_CHECKING:
     import ast
 
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
-__all__ = ["item", "of_space"]
+__all__ = ["item", "of_namespace"]
 
 _BUILT_IN = frozenset(["eval", "exec", "compile", "open", "__import__", "getattr"])
 
 
-def item(m: Machine, base: Value | None, key: Value | None, node: ast.AST) -> Value | None:
+def item(m: Interpreter, base: Value | None, key: Value | None, node: ast.AST) -> Value | None:
     """Return what ``base[key]`` is."""
     if base is None:
         return None
-    if isinstance(base, Attempt) or isinstance(key, Attempt):
-        if m.exact or not isinstance(base, Attempt):
-            return item(m, m.settle(base), m.settle(key), node)
-        return Attempt(lambda: item(m, m.settle(base), m.settle(key), node))
-    if isinstance(key, Choice):
+    if isinstance(base, Deferred) or isinstance(key, Deferred):
+        if m.exact or not isinstance(base, Deferred):
+            return item(m, m.force(base), m.force(key), node)
+        return Deferred(lambda: item(m, m.force(base), m.force(key), node))
+    if isinstance(key, Alternatives):
         return choose(item(m, base, one, node) for one in key.of)
     name = m.plain(key)
-    if isinstance(base, Choice):
+    if isinstance(base, Alternatives):
         return choose(item(m, one, key, node) for one in base.of)
     if isinstance(base, Const):
         return _of_text(m, base, name)
     if isinstance(base, (Items, Table)):
         return _of_container(m, base, name)
-    if isinstance(base, Space):
-        return of_space(m, base, name, node)
-    if isinstance(base, Carrier):
+    if isinstance(base, Namespace):
+        return of_namespace(m, base, name, node)
+    if isinstance(base, Tainted):
         return base
     if isinstance(base, Ref):
         return _of_module(m, base, name, node)
@@ -65,14 +65,14 @@ def item(m: Machine, base: Value | None, key: Value | None, node: ast.AST) -> Va
     return None
 
 
-def _of_text(m: Machine, base: Const, name: object) -> Value | None:
+def _of_text(m: Interpreter, base: Const, name: object) -> Value | None:
     if isinstance(name, slice) and not m.affords(weight(base.value, lazy=True)):
         return None
     found = attempt(operator.getitem, (base.value, name), {})
     return None if found is UNKNOWN else wrapped(found)
 
 
-def _of_container(m: Machine, base: Items | Table, name: object) -> Value | None:
+def _of_container(m: Interpreter, base: Items | Table, name: object) -> Value | None:
     if isinstance(base, Table):
         try:
             if name in base.entries:
@@ -94,7 +94,7 @@ def _of_container(m: Machine, base: Items | Table, name: object) -> Value | None
     return None
 
 
-def of_space(m: Machine, base: Space, name: object, node: ast.AST) -> Value | None:
+def of_namespace(m: Interpreter, base: Namespace, name: object, node: ast.AST) -> Value | None:
     """Return what a namespace has under a name."""
     if not isinstance(name, str):
         return _unnamed(m, base, node) if name is UNKNOWN else None
@@ -117,30 +117,30 @@ def of_space(m: Machine, base: Space, name: object, node: ast.AST) -> Value | No
     return None
 
 
-def _unnamed(m: Machine, base: Space, node: ast.AST) -> Value | None:
+def _unnamed(m: Interpreter, base: Namespace, node: ast.AST) -> Value | None:
     if base.scope is not None:
         held = [
             value
             for value in list(base.scope.values.values())[:500]
-            if isinstance(value, Ref) and is_hot(value.name)
+            if isinstance(value, Ref) and is_tracked(value.name)
         ]
         if not held:
             return None
-        m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, "globals()")
-        return Carrier(tuple(held))
-    if isinstance(base.of, Ref) and is_hot(base.of.name):
-        m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, f"{base.of.name}.__dict__")
-        return Carrier((base.of,))
-    return Carrier((base.of,)) if isinstance(base.of, Carrier) else None
+        m.report_unresolved(Capability.DYNAMIC_UNRESOLVED, node, "globals()")
+        return Tainted(tuple(held))
+    if isinstance(base.of, Ref) and is_tracked(base.of.name):
+        m.report_unresolved(Capability.DYNAMIC_UNRESOLVED, node, f"{base.of.name}.__dict__")
+        return Tainted((base.of,))
+    return Tainted((base.of,)) if isinstance(base.of, Tainted) else None
 
 
-def _of_module(m: Machine, base: Ref, name: object, node: ast.AST) -> Value | None:
+def _of_module(m: Interpreter, base: Ref, name: object, node: ast.AST) -> Value | None:
     if base.name == "sys.modules":
         if isinstance(name, str):
             given = m.fields.get(f"sys.modules[{name}]")
             return given or module(m, name, node, ("sys.modules",))
         if name is UNKNOWN:
-            m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, "sys.modules")
+            m.report_unresolved(Capability.DYNAMIC_UNRESOLVED, node, "sys.modules")
             return wild()
     if base.name == "builtins" and isinstance(name, str):
         # `__builtins__` is a dictionary in modules that are not the main one.

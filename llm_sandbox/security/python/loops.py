@@ -5,19 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from llm_sandbox.security.python.interpreter import BREAK, RETURN
 from llm_sandbox.security.python.iteration import members
-from llm_sandbox.security.python.machine import BREAK, RETURN
 from llm_sandbox.security.python.targets import bind
 from llm_sandbox.security.python.values import (
-    Carrier,
     Const,
     Items,
+    Tainted,
     Value,
     choose,
 )
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
 __all__ = ["for_", "while_"]
 
@@ -26,13 +26,13 @@ _MOST_LOOSE_TURNS = 64
 _NODES_PER_WORK = 4
 
 
-def for_(m: Machine, node: ast.For | ast.AsyncFor) -> int:
+def for_(m: Interpreter, node: ast.For | ast.AsyncFor) -> int:
     """Follow a ``for``."""
     value = m.value(node.iter)
     if m.exact or _gathers(m, node.body):
-        turns = members(m, m.settle(value))
+        turns = members(m, m.force(value))
         if turns is not None and (
-            m.exact or len(turns) <= _MOST_LOOSE_TURNS or not _is_numbers(m.settle(value))
+            m.exact or len(turns) <= _MOST_LOOSE_TURNS or not _is_numbers(m.force(value))
         ):
             return _turns(m, node, turns[:_MOST_TURNS])
     known = members(m, value)
@@ -40,7 +40,7 @@ def for_(m: Machine, node: ast.For | ast.AsyncFor) -> int:
         bind(
             m,
             node.target,
-            choose(known[:12]) if known else value if isinstance(value, Carrier) else None,
+            choose(known[:12]) if known else value if isinstance(value, Tainted) else None,
         )
         m.loops += _is_endless(node.iter)
         m.run(node.body)
@@ -64,7 +64,7 @@ def _is_numbers(value: Value | None) -> bool:
     return isinstance(value, Const) and isinstance(value.value, range)
 
 
-def _turns(m: Machine, node: ast.For | ast.AsyncFor, turns: list[Value | None]) -> int:
+def _turns(m: Interpreter, node: ast.For | ast.AsyncFor, turns: list[Value | None]) -> int:
     before = m.exact
     m.exact = True
     try:
@@ -84,7 +84,7 @@ def _turns(m: Machine, node: ast.For | ast.AsyncFor, turns: list[Value | None]) 
     return 0
 
 
-def _turn_work(m: Machine, node: ast.For | ast.AsyncFor | ast.While) -> int:
+def _turn_work(m: Interpreter, node: ast.For | ast.AsyncFor | ast.While) -> int:
     """Work that one turn takes, by the size of the loop's body."""
     work = m.turn_work.get(id(node))
     if work is None:
@@ -93,7 +93,7 @@ def _turn_work(m: Machine, node: ast.For | ast.AsyncFor | ast.While) -> int:
     return work
 
 
-def _gathers(m: Machine, body: list[ast.stmt], depth: int = 0) -> bool:
+def _gathers(m: Interpreter, body: list[ast.stmt], depth: int = 0) -> bool:
     """Return whether a loop puts text or a list together, which is then followed turn by turn."""
     for statement in body[:12]:
         name: ast.expr | None = None
@@ -124,7 +124,7 @@ def _gathers(m: Machine, body: list[ast.stmt], depth: int = 0) -> bool:
     return False
 
 
-def while_(m: Machine, node: ast.While) -> int:
+def while_(m: Interpreter, node: ast.While) -> int:
     """Follow a ``while``."""
     if m.exact or _gathers(m, node.body):
         ended = _turns_while(m, node)
@@ -142,12 +142,12 @@ def while_(m: Machine, node: ast.While) -> int:
     return 0
 
 
-def _turns_while(m: Machine, node: ast.While) -> int | None:
+def _turns_while(m: Interpreter, node: ast.While) -> int | None:
     before = m.exact
     m.exact = True
     try:
         for turn in range(_MOST_TURNS if before else _MOST_LOOSE_TURNS):
-            test = m.settle(m.value(node.test))
+            test = m.force(m.value(node.test))
             if not isinstance(test, Const) or not m.spend(_turn_work(m, node)):
                 return None if turn == 0 else 0
             if not test.value:

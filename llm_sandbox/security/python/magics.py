@@ -6,13 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.python import acts, commands, strings
-from llm_sandbox.security.python.words import names
+from llm_sandbox.security.python import commands, effects, strings
+from llm_sandbox.security.python.name_tables import names
 from llm_sandbox.security.source import Source
 
 if TYPE_CHECKING:
     from llm_sandbox.security.python.cells import Magic
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
 __all__ = ["follow_magic"]
 
@@ -55,7 +55,7 @@ _OPTIONS = re.compile(r"(?:-{1,2}[A-Za-z][\w-]*(?:[ \t=]\S+)?[ \t]+)*?(?=[^-\s]|
 _BRACES = re.compile(r"\{([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)")
 
 
-def follow_magic(m: Machine, magic: Magic) -> None:
+def follow_magic(m: Interpreter, magic: Magic) -> None:
     """See what a magic does."""
     name, text = magic.name, _filled(m, magic.text)
     if magic.kind == "shell":
@@ -68,36 +68,36 @@ def follow_magic(m: Machine, magic: Magic) -> None:
         _line(m, magic, text)
 
 
-def _filled(m: Machine, text: str) -> str:
+def _filled(m: Interpreter, text: str) -> str:
     """The text with the values of ``{name}`` and ``$name``, where they are known."""
 
     def value(match: re.Match[str]) -> str:
         scope = m.scope.find(match[1] or match[2])
-        found = m.plain(m.settle(scope.values[match[1] or match[2]])) if scope is not None else None
+        found = m.plain(m.force(scope.values[match[1] or match[2]])) if scope is not None else None
         return found if isinstance(found, str) else match[0]
 
     return _BRACES.sub(value, text) if "{" in text or "$" in text else text
 
 
-def _command(m: Machine, command: str, magic: Magic, subject: str) -> None:
+def _command(m: Interpreter, command: str, magic: Magic, subject: str) -> None:
     if not command.strip():
         return
     shown = command if len(command) < 120 else command[:120] + ".."
     detail = f"with the command {shown!r}"
-    m.see(Capability.PROCESS_RUN, magic.span, subject, detail=detail)
+    m.report(Capability.PROCESS_RUN, magic.span, subject, detail=detail)
     if strings.installs(command):
-        m.see(Capability.PACKAGE_INSTALL, magic.span, subject, detail=detail)
-    strings.look_at(m, command, magic.span)
-    commands.see_shell(m, command, magic.span, subject)
+        m.report(Capability.PACKAGE_INSTALL, magic.span, subject, detail=detail)
+    strings.check_text(m, command, magic.span)
+    commands.report_shell(m, command, magic.span, subject)
 
 
-def _line(m: Machine, magic: Magic, text: str) -> None:
+def _line(m: Interpreter, magic: Magic, text: str) -> None:
     name = magic.name
     subject = f"%{name}"
     if name in _INSTALLS:
         _install(m, magic, text, subject)
     elif name in _DELETES:
-        m.see(Capability.FILE_DELETE, magic.span, subject, detail=f"of {text!r}")
+        m.report(Capability.FILE_DELETE, magic.span, subject, detail=f"of {text!r}")
         _command(m, f"{name} {text}", magic, subject)
     elif name in _RUNS:
         _command(
@@ -111,24 +111,26 @@ def _line(m: Machine, magic: Magic, text: str) -> None:
     elif name in {"run", "rerun", "macro", "load", "loadpy", "edit", "recall", "rep", "pycat"}:
         _file(m, magic, text, subject)
     elif name in {"env", "set_env", "dotenv"}:
-        m.see(Capability.ENVIRONMENT, magic.span, subject, detail=f"with {text!r}" if text else "")
+        m.report(
+            Capability.ENVIRONMENT, magic.span, subject, detail=f"with {text!r}" if text else ""
+        )
     elif name in {"load_ext", "reload_ext"}:
-        m.comes_by(text.strip(), magic.span, (subject,))
+        m.report_module(text.strip(), magic.span, (subject,))
     elif name in {"logstart", "save", "notebook", "store"}:
         for word in text.split():
-            acts.see_write(m, word if "/" in word else None, magic.span, subject)
+            effects.report_write(m, word if "/" in word else None, magic.span, subject)
     elif name in _NATIVE:
-        m.see(Capability.NATIVE, magic.span, subject)
+        m.report(Capability.NATIVE, magic.span, subject)
     else:
-        strings.look_at(m, text, magic.span)
+        strings.check_text(m, text, magic.span)
 
 
-def _install(m: Machine, magic: Magic, text: str, subject: str) -> None:
+def _install(m: Interpreter, magic: Magic, text: str, subject: str) -> None:
     detail = f"with {text!r}"
     if re.search(r"\b(?:install|add|create|update|sync)\b", text):
-        m.see(Capability.PACKAGE_INSTALL, magic.span, subject, detail=detail)
+        m.report(Capability.PACKAGE_INSTALL, magic.span, subject, detail=detail)
     elif magic.name == "uv" or re.search(r"\b(?:run|download|uninstall|remove)\b", text):
-        m.see(Capability.PROCESS_RUN, magic.span, subject, detail=detail)
+        m.report(Capability.PROCESS_RUN, magic.span, subject, detail=detail)
 
 
 def _options_end(text: str) -> int:
@@ -136,56 +138,56 @@ def _options_end(text: str) -> int:
     return match.end() if match else 0
 
 
-def _file(m: Machine, magic: Magic, text: str, subject: str) -> None:
+def _file(m: Interpreter, magic: Magic, text: str, subject: str) -> None:
     words = text.split()
     path = next((word for word in words if not word.startswith("-")), "")
     if subject in {"%load", "%loadpy", "%pycat"}:
         if "://" in path:
-            m.see(Capability.NETWORK_WEB, magic.span, subject, detail=f"of {path!r}")
-        strings.look_at(m, path, magic.span)
+            m.report(Capability.NETWORK_WEB, magic.span, subject, detail=f"of {path!r}")
+        strings.check_text(m, path, magic.span)
         return
     if not path:
         return
-    m.see(Capability.DYNAMIC_CODE, magic.span, subject, detail=f"of {path!r}")
-    known = m.texts.get(path.removeprefix("./"))
+    m.report(Capability.DYNAMIC_CODE, magic.span, subject, detail=f"of {path!r}")
+    known = m.files.get(path.removeprefix("./"))
     if known:
         _python(m, known, magic, subject)
 
 
-def _cell(m: Machine, magic: Magic, text: str) -> None:
+def _cell(m: Interpreter, magic: Magic, text: str) -> None:
     name = magic.name
     subject = f"%%{name}"
     if name in {"writefile", "file"}:
         path = next((word for word in text.split() if not word.startswith("-")), "")
-        acts.see_write(m, path, magic.span, subject)
-        strings.look_at(m, path, magic.span)
-        strings.look_at(m, magic.body, magic.span)
-        m.texts[path.removeprefix("./").strip("\"'")] = magic.body
+        effects.report_write(m, path, magic.span, subject)
+        strings.check_text(m, path, magic.span)
+        strings.check_text(m, magic.body, magic.span)
+        m.files[path.removeprefix("./").strip("\"'")] = magic.body
     elif name in _RUNS:
         _program(m, magic, text, subject)
     elif name in _NATIVE:
-        m.see(Capability.NATIVE, magic.span, subject)
+        m.report(Capability.NATIVE, magic.span, subject)
     elif name not in _OTHER_LANGUAGES:
         if text and name in {"timeit", "time", "prun"}:
             _python(m, text[_options_end(text) :], magic, subject)
         _body(m, magic)
 
 
-def _program(m: Machine, magic: Magic, text: str, subject: str) -> None:
+def _program(m: Interpreter, magic: Magic, text: str, subject: str) -> None:
     program = magic.name
     if program == "script":
         program = next((word for word in text.split() if not word.startswith("-")), "script")
-    m.see(Capability.PROCESS_RUN, magic.span, subject, detail=f"with {program}")
+    m.report(Capability.PROCESS_RUN, magic.span, subject, detail=f"with {program}")
     if strings.installs(magic.body):
-        m.see(Capability.PACKAGE_INSTALL, magic.span, subject)
-    strings.look_at(m, magic.body, magic.span)
+        m.report(Capability.PACKAGE_INSTALL, magic.span, subject)
+    strings.check_text(m, magic.body, magic.span)
     if program.rpartition("/")[2] in _PYTHON_PROGRAMS:
         _python(m, magic.body, magic, subject)
     elif program.rpartition("/")[2] in {"bash", "sh", "zsh", "ksh", "!", "sx", "system"}:
-        commands.see_shell(m, magic.body, magic.span, subject)
+        commands.report_shell(m, magic.body, magic.span, subject)
 
 
-def _body(m: Machine, magic: Magic) -> None:
+def _body(m: Interpreter, magic: Magic) -> None:
     """The Python below a cell magic, at its own place in the text."""
     from llm_sandbox.security.python.engine import read_program
 
@@ -197,8 +199,8 @@ def _body(m: Machine, magic: Magic) -> None:
             m.positions = before
 
 
-def _python(m: Machine, text: str, magic: Magic, subject: str) -> None:
-    from llm_sandbox.security.python.evaluated import run_text
+def _python(m: Interpreter, text: str, magic: Magic, subject: str) -> None:
+    from llm_sandbox.security.python.nested_code import run_text
 
     if text.strip():
         run_text(m, text.strip(), magic.span, (subject,), notebook=True)

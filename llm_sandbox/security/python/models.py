@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.python import acts
+from llm_sandbox.security.python import effects
 from llm_sandbox.security.python.callbacks import LATER, called_later, higher
 from llm_sandbox.security.python.folding import text_of
 from llm_sandbox.security.python.importing import (
@@ -21,52 +21,52 @@ from llm_sandbox.security.python.iteration import members
 from llm_sandbox.security.python.lookups import attribute
 from llm_sandbox.security.python.pure import HIGHER
 from llm_sandbox.security.python.sinks import CALLS, WATCHED
-from llm_sandbox.security.python.targets import hot, set_attribute, set_item
+from llm_sandbox.security.python.targets import set_attribute, set_item, tracked_parts
 from llm_sandbox.security.python.values import (
     Args,
-    Attempt,
-    Bound,
-    Carrier,
+    BoundMethod,
     Class,
     Code,
     Const,
+    Deferred,
     Function,
     Getter,
     Instance,
     Items,
     Keywords,
+    Namespace,
     Partial,
-    Place,
+    PathValue,
     Ref,
-    Space,
     Table,
+    Tainted,
     Value,
     choose,
     options,
 )
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
-__all__ = ["MODELS", "escape", "get_attribute"]
+__all__ = ["MODELS", "get_attribute", "report_escape"]
 
 
-def escape(m: Machine, held: list[Value], node: Any) -> None:
+def report_escape(m: Interpreter, held: list[Value], node: Any) -> None:
     """Say that a watched module goes where it cannot be followed."""
     for one in held:
         if isinstance(one, Ref) and one.name in WATCHED:
-            m.doubtful(Capability.MODULE_ESCAPE, node, one.name)
+            m.report_unresolved(Capability.MODULE_ESCAPE, node, one.name)
             return
 
 
 def get_attribute(
-    m: Machine, base: Value | None, given: Value | None, default: Value | None, node: Any
+    m: Interpreter, base: Value | None, given: Value | None, default: Value | None, node: Any
 ) -> Value | None:
     """Return what ``getattr(base, given)`` is."""
-    if isinstance(base, Attempt):
-        base = m.settle(base)
+    if isinstance(base, Deferred):
+        base = m.force(base)
     results: list[Value | None] = []
-    for one in options(m.settle(given)) or (None,):
+    for one in options(m.force(given)) or (None,):
         name = m.plain(one)
         if isinstance(name, str) and name:
             value = base
@@ -78,86 +78,88 @@ def get_attribute(
     return choose([*results, default])
 
 
-def _unnamed(m: Machine, base: Value | None, node: Any) -> Value | None:
-    held = hot(base)
+def _unnamed(m: Interpreter, base: Value | None, node: Any) -> Value | None:
+    held = tracked_parts(base)
     for one in held:
         name = one.name if isinstance(one, Ref) else "a module"
-        if isinstance(one, Carrier) or name in WATCHED:
-            m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, f"getattr({name}, ..)")
-            return Carrier(tuple(held))
+        if isinstance(one, Tainted) or name in WATCHED:
+            m.report_unresolved(Capability.DYNAMIC_UNRESOLVED, node, f"getattr({name}, ..)")
+            return Tainted(tuple(held))
     if isinstance(base, Ref) and base.name.startswith("IPython.shell"):
-        m.doubtful(Capability.DYNAMIC_UNRESOLVED, node, f"getattr({base.name}, ..)")
+        m.report_unresolved(Capability.DYNAMIC_UNRESOLVED, node, f"getattr({base.name}, ..)")
     if isinstance(base, (Instance, Class)):
         fields = base.cls.fields if isinstance(base, Instance) else base.fields
         return choose([v for v in fields.values() if isinstance(v, (Function, Ref))][:8])
     return None
 
 
-def _getattr(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _getattr(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     if len(args) < 2:
-        return Carrier(tuple(hot(args[0]))) if args and hot(args[0]) else None
+        return Tainted(tuple(tracked_parts(args[0]))) if args and tracked_parts(args[0]) else None
     return get_attribute(m, args[0], args[1], args[2] if len(args) > 2 else None, node)
 
 
-def _setattr(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _setattr(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     if len(args) == 3:
-        name = m.plain(m.settle(args[1]))
+        name = m.plain(m.force(args[1]))
         if isinstance(name, str):
             set_attribute(m, args[0], name, args[2], node)
         else:
-            escape(m, hot(args[2]), node)
+            report_escape(m, tracked_parts(args[2]), node)
     return None
 
 
-def _vars(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _vars(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     if not args:
-        return Space(scope=m.scope)
-    return Space(args[0]) if args[0] is not None else None
+        return Namespace(scope=m.scope)
+    return Namespace(args[0]) if args[0] is not None else None
 
 
-def _globals(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    return Space(scope=m.scope.module)
+def _globals(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return Namespace(scope=m.scope.module)
 
 
-def _partial(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _partial(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     return Partial(args[0], args[1:], keywords) if args else None
 
 
-def _attrgetter(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value:
+def _attrgetter(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value:
     return Getter("attribute", args)
 
 
-def _itemgetter(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value:
+def _itemgetter(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value:
     return Getter("item", args)
 
 
-def _methodcaller(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value:
+def _methodcaller(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value:
     return Getter("method", args[:1], args[1:], keywords)
 
 
-def _getitem(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    return item(m, args[0], m.settle(args[1]), node) if len(args) > 1 else None
+def _getitem(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return item(m, args[0], m.force(args[1]), node) if len(args) > 1 else None
 
 
-def _setitem(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _setitem(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     if len(args) > 2:
         set_item(m, args[0], args[1], args[2], node)
     return None
 
 
-def _operator_call(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _operator_call(
+    m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
+) -> Value | None:
     return _invoke(m, args[0], args[1:], keywords, node) if args else None
 
 
 def _invoke(
-    m: Machine, callee: Value | None, args: Args, keywords: Keywords, node: Any
+    m: Interpreter, callee: Value | None, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
     from llm_sandbox.security.python.calls import invoke
 
     return invoke(m, callee, args, keywords, node)
 
 
-def _type(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _type(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     if len(args) == 1:
         one = args[0]
         if isinstance(one, Instance):
@@ -166,7 +168,7 @@ def _type(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Va
             return attribute(m, one, "__class__", node)
         if isinstance(one, Function):
             return Ref("types.FunctionType")
-        if isinstance(one, (Bound, Partial)) or (isinstance(one, Ref) and one.name in CALLS):
+        if isinstance(one, (BoundMethod, Partial)) or (isinstance(one, Ref) and one.name in CALLS):
             return Ref("builtins.type()")
         return Ref("types.ModuleType") if isinstance(one, Ref) and one.name in WATCHED else None
     if len(args) == 3:
@@ -178,7 +180,7 @@ def _type(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Va
     return None
 
 
-def _super(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _super(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     owner = m.function.owner if m.function is not None else None
     if owner is None:
         return None
@@ -189,71 +191,73 @@ def _super(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> V
     return Ref(refs[0].name) if refs else Ref("builtins.super()")
 
 
-def _path(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    parts = [m.settle(arg) for arg in args]
-    texts = [one.path if isinstance(one, Place) else text_of(one) for one in parts]
+def _path(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    parts = [m.force(arg) for arg in args]
+    texts = [one.path if isinstance(one, PathValue) else text_of(one) for one in parts]
     if any(text is None for text in texts):
         known = texts[0] if texts else None
-        return Place(f"{known}/?" if known else None)
-    return Place("/".join(text or "" for text in texts) or ".")
+        return PathValue(f"{known}/?" if known else None)
+    return PathValue("/".join(text or "" for text in texts) or ".")
 
 
-def _home(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    return Place("~" if ref.name.endswith("home") else ".")
+def _home(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+    return PathValue("~" if ref.name.endswith("home") else ".")
 
 
-def _open(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _open(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     given = args[0] if args else keywords.get("file")
-    return acts.opened(
-        m, acts.path_of(m, given), args[1] if len(args) > 1 else keywords.get("mode")
+    return effects.open_file(
+        m, effects.path_of(m, given), args[1] if len(args) > 1 else keywords.get("mode")
     )
 
 
-def _reference(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _reference(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     """`weakref.ref`: calling it gives the object."""
     return Partial(Ref("copy.copy"), args[:1], {})
 
 
-def _field(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _field(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     made = keywords.get("default_factory")
     return _invoke(m, made, [], {}, node) if made is not None else keywords.get("default")
 
 
-def _compile(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _compile(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     return Code(args[0] if args else keywords.get("source"))
 
 
-def _slice(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _slice(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     return args[0] if args else None
 
 
-def _namespace(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _namespace(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     cls = Class(ref.name, m.scope, [])
     cls.fields.update(keywords)
     return Instance(cls)
 
 
-def _shell(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _shell(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     return Ref("IPython.shell()")
 
 
-def _identity(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _identity(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     return args[0] if args else None
 
 
-def _dir(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _dir(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     from llm_sandbox.security.python.methods import contents
 
     return contents(args[0], "keys") if args else None
 
 
-def _getmembers(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _getmembers(
+    m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
+) -> Value | None:
     from llm_sandbox.security.python.methods import contents
 
     return contents(args[0], "items") if args else None
 
 
-def _parsed(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def _parsed(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
     return Code(args[0]) if args else None
 
 

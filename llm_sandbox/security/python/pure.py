@@ -27,7 +27,7 @@ from llm_sandbox.security.python.bounds import (
     written_size,
 )
 from llm_sandbox.security.python.folding import UNKNOWN, fold_operator
-from llm_sandbox.security.python.words import names
+from llm_sandbox.security.python.name_tables import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

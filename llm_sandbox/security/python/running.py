@@ -6,12 +6,12 @@ import ast
 from typing import TYPE_CHECKING
 
 from llm_sandbox.security.python.scopes import Scope
-from llm_sandbox.security.python.targets import hot
+from llm_sandbox.security.python.targets import tracked_parts
 from llm_sandbox.security.python.values import (
-    Attempt,
-    Bound,
+    BoundMethod,
     Class,
     Const,
+    Deferred,
     Function,
     Getter,
     Instance,
@@ -23,18 +23,18 @@ from llm_sandbox.security.python.values import (
 )
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
-__all__ = ["run_function", "survey"]
+__all__ = ["analyse", "run_function"]
 
 _MOST_RUNS = 12
-_MOST_SURVEYS = 3
+_MOST_ANALYSES = 3
 _DEEPEST = 16
 _SHALLOW = 3
 
 
 def run_function(
-    m: Machine,
+    m: Interpreter,
     function: Function,
     args: list[Value | None],
     keywords: dict[str, Value | None],
@@ -42,17 +42,21 @@ def run_function(
 ) -> Value | None:
     """Return what a function returns, after seeing what it does with these arguments."""
     given = [*args, *keywords.values()]
-    if any(_matters(value) for value in given):
+    if any(_is_worth_following(value) for value in given):
         function.called = True
         if function.runs < _MOST_RUNS and m.spend(10):
             function.runs += 1
             return _run(m, function, args, keywords)
         return None
-    survey(m, function)
-    if _is_settled(function, given):
+    analyse(m, function)
+    if _is_final(function, given):
         return function.result
     known = [value for value in given if value is not None]
-    if (function.doubts or function.cares) and known and function.runs < _MOST_RUNS:
+    if (
+        (function.unresolved or function.depends_on_arguments)
+        and known
+        and function.runs < _MOST_RUNS
+    ):
         function.called = True
         function.runs += 1
         return _run(m, function, args, keywords)
@@ -60,28 +64,34 @@ def run_function(
         return _run(m, function, args, keywords) if m.spend(5) else None
     if not known and function.node.args.args:
         return function.result
-    return Attempt(lambda: _run(m, function, args, keywords) if m.spend(5) else None)
+    return Deferred(lambda: _run(m, function, args, keywords) if m.spend(5) else None)
 
 
-def _is_settled(function: Function, given: list[Value | None]) -> bool:
+def _is_final(function: Function, given: list[Value | None]) -> bool:
     """Return whether what a function returns for any argument is all there is to know."""
     result = function.result
-    if result is None or isinstance(result, Attempt) or function.doubts or function.cares:
+    if (
+        result is None
+        or isinstance(result, Deferred)
+        or function.unresolved
+        or function.depends_on_arguments
+    ):
         return False
     return not (_has_text(given) and isinstance(result, Const))
 
 
-def _matters(value: Value | None) -> bool:
-    if value is None or isinstance(value, (Const, Attempt)):
+def _is_worth_following(value: Value | None) -> bool:
+    if value is None or isinstance(value, (Const, Deferred)):
         return False
     if isinstance(value, (Function, Partial, Getter, Class)):
         return True
     if isinstance(value, Instance):
-        return bool(hot(value))
-    if isinstance(value, Bound):
+        return bool(tracked_parts(value))
+    if isinstance(value, BoundMethod):
         return value.function is not None
-    return bool(hot(value)) or (
-        isinstance(value, (Items, Table)) and any(_matters(v) for v in _values(value)[:20])
+    return bool(tracked_parts(value)) or (
+        isinstance(value, (Items, Table))
+        and any(_is_worth_following(v) for v in _values(value)[:20])
     )
 
 
@@ -90,18 +100,18 @@ def _values(value: Items | Table) -> list[Value | None]:
 
 
 def _has_text(values: list[Value | None]) -> bool:
-    return any(isinstance(value, (Const, Items, Attempt)) for value in values)
+    return any(isinstance(value, (Const, Items, Deferred)) for value in values)
 
 
-def survey(m: Machine, function: Function) -> None:
+def analyse(m: Interpreter, function: Function) -> None:
     """Follow a function whose arguments are not known, unless nothing changed since."""
     if function.running or function.seen_at == m.changes:
         return
-    if function.seen_at >= 0 and (function.runs >= _MOST_SURVEYS or not m.spend(20)):
+    if function.seen_at >= 0 and (function.runs >= _MOST_ANALYSES or not m.spend(20)):
         return
     function.runs += function.seen_at >= 0
     function.seen_at = m.changes
-    function.doubts.clear()
+    function.unresolved.clear()
     owner = function.owner
     first: list[Value | None] = []
     if owner is not None and _has_self(function):
@@ -110,7 +120,7 @@ def survey(m: Machine, function: Function) -> None:
             owner.ready = True
             made = owner.fields.get("__init__")
             if isinstance(made, Function) and made is not function:
-                survey(m, made)
+                analyse(m, made)
     before = m.exact
     m.exact = False
     try:
@@ -126,7 +136,7 @@ def survey(m: Machine, function: Function) -> None:
         m.exact = before
 
 
-def _reduce(m: Machine, function: Function) -> None:
+def _reduce(m: Interpreter, function: Function) -> None:
     """What `__reduce__` returns is called when a copy of the object is made or loaded."""
     from llm_sandbox.security.python.calls import invoke
 
@@ -147,7 +157,7 @@ def _has_self(function: Function) -> bool:
 
 
 def _run(
-    m: Machine, function: Function, args: list[Value | None], keywords: dict[str, Value | None]
+    m: Interpreter, function: Function, args: list[Value | None], keywords: dict[str, Value | None]
 ) -> Value | None:
     if m.depth >= _DEEPEST or (function.running and not m.exact) or function.running > 12:
         return None

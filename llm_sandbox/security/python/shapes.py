@@ -9,20 +9,20 @@ from llm_sandbox.security.python.folding import (
     attempt,
 )
 from llm_sandbox.security.python.iteration import members
-from llm_sandbox.security.python.targets import hot
+from llm_sandbox.security.python.targets import tracked_parts
 from llm_sandbox.security.python.values import (
     Args,
-    Carrier,
     Const,
     Items,
-    Space,
+    Namespace,
     Table,
+    Tainted,
     Value,
     choose,
 )
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
 __all__ = ["reshaped"]
 
@@ -34,7 +34,7 @@ _MOST_CELLS = 100_000
 _CHOOSES = frozenset(["next", "max", "min"])
 
 
-def reshaped(m: Machine, name: str, args: Args, node: Any) -> Value | None:
+def reshaped(m: Interpreter, name: str, args: Args, node: Any) -> Value | None:
     """What functions that only reorder keep of members that are not constants."""
     last = name.rpartition(".")[2]
     if not m.affords(_MEMBER * sum(len(one.items) for one in args if isinstance(one, Items))):
@@ -57,12 +57,12 @@ def reshaped(m: Machine, name: str, args: Args, node: Any) -> Value | None:
             return Items("list", list(reversed(row)) if last == "reversed" else list(row))
     if last in _CHOOSES and args:
         return choose(members(m, args[0]) or args)
-    held = [one for arg in args for one in hot(arg)]
-    return Carrier(tuple(held[:20])) if held else None
+    held = [one for arg in args for one in tracked_parts(arg)]
+    return Tainted(tuple(held[:20])) if held else None
 
 
-def _as_table(m: Machine, value: Value | None) -> Value | None:
-    if isinstance(value, (Table, Space)):
+def _as_table(m: Interpreter, value: Value | None) -> Value | None:
+    if isinstance(value, (Table, Namespace)):
         return value
     entries: dict[object, Value | None] = {}
     for pair in members(m, value) or ():

@@ -8,9 +8,9 @@ below it.
 from functools import lru_cache
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.python.words import names
+from llm_sandbox.security.python.name_tables import names
 
-__all__ = ["CALLS", "ONLY_CALLED", "READS", "WATCHED", "WILD", "capability_of", "is_hot"]
+__all__ = ["CALLS", "ONLY_CALLED", "READS", "WATCHED", "WILD", "capability_of", "is_tracked"]
 
 _CALLS = {
     Capability.PROCESS_RUN: """
@@ -311,6 +311,6 @@ def _below(name: str) -> Capability | None:
     return None
 
 
-def is_hot(name: str) -> bool:
+def is_tracked(name: str) -> bool:
     """Return whether something must not be lost from sight."""
     return name in WATCHED or name in _TRACKED or capability_of(name) is not None

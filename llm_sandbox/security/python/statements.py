@@ -9,39 +9,39 @@ from llm_sandbox.security.python.calls import invoke
 from llm_sandbox.security.python.definitions import annotation, define_class, define_function
 from llm_sandbox.security.python.expressions import binary
 from llm_sandbox.security.python.imports import import_, import_from
+from llm_sandbox.security.python.interpreter import BREAK, CONTINUE, RETURN
 from llm_sandbox.security.python.iteration import members
 from llm_sandbox.security.python.lookups import of_class
 from llm_sandbox.security.python.loops import for_, while_
-from llm_sandbox.security.python.machine import BREAK, CONTINUE, RETURN
-from llm_sandbox.security.python.targets import bind, hot
+from llm_sandbox.security.python.name_tables import names
+from llm_sandbox.security.python.targets import bind, tracked_parts
 from llm_sandbox.security.python.values import (
-    Carrier,
     Const,
     Instance,
     Items,
     Table,
+    Tainted,
     Value,
     choose,
 )
-from llm_sandbox.security.python.words import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
 __all__ = ["STATEMENTS"]
 
 _MOST_ITEMS = 20_000
 
 
-def _expression(m: Machine, node: ast.Expr) -> int:
+def _expression(m: Interpreter, node: ast.Expr) -> int:
     if type(node.value) is not ast.Constant:
         m.value(node.value)
     return 0
 
 
-def _assign(m: Machine, node: ast.Assign) -> int:
+def _assign(m: Interpreter, node: ast.Assign) -> int:
     if m.magics:
         _follow_magic(m, node)
     value = m.value(node.value)
@@ -55,14 +55,14 @@ def _assign(m: Machine, node: ast.Assign) -> int:
     return 0
 
 
-def _annotated(m: Machine, node: ast.AnnAssign) -> int:
+def _annotated(m: Interpreter, node: ast.AnnAssign) -> int:
     annotation(m, node.annotation)
     if node.value is not None:
         bind(m, node.target, m.value(node.value))
     return 0
 
 
-def _augmented(m: Machine, node: ast.AugAssign) -> int:
+def _augmented(m: Interpreter, node: ast.AugAssign) -> int:
     if isinstance(node.target, ast.Name):
         scope = m.scope.find(node.target.id)
         before = scope.values[node.target.id] if scope is not None else None
@@ -71,7 +71,7 @@ def _augmented(m: Machine, node: ast.AugAssign) -> int:
     value = m.value(node.value)
     if isinstance(before, Items) and isinstance(node.op, ast.Add):
         if len(before.items) < _MOST_ITEMS:
-            before.items.extend((members(m, m.settle(value)) or [None])[:_MOST_ITEMS])
+            before.items.extend((members(m, m.force(value)) or [None])[:_MOST_ITEMS])
         return 0
     if isinstance(before, Instance):
         called = of_class(m, before.cls, f"__i{type(node.op).__name__.lower()}__", node)
@@ -82,10 +82,10 @@ def _augmented(m: Machine, node: ast.AugAssign) -> int:
     return 0
 
 
-def _if(m: Machine, node: ast.If) -> int:
+def _if(m: Interpreter, node: ast.If) -> int:
     test = m.value(node.test)
     if m.exact:
-        test = m.settle(test)
+        test = m.force(test)
         if isinstance(test, Const):
             return m.run(node.body if test.value else node.orelse)
     with m.branch():
@@ -97,7 +97,7 @@ def _if(m: Machine, node: ast.If) -> int:
     return 0
 
 
-def _narrow(m: Machine, test: ast.expr) -> None:
+def _narrow(m: Interpreter, test: ast.expr) -> None:
     """Within ``if name == "text"``, the name is that text."""
     if (
         isinstance(test, ast.Compare)
@@ -109,7 +109,7 @@ def _narrow(m: Machine, test: ast.expr) -> None:
         m.scope.values[test.left.id] = Const(test.comparators[0].value)
 
 
-def _with(m: Machine, node: ast.With | ast.AsyncWith) -> int:
+def _with(m: Interpreter, node: ast.With | ast.AsyncWith) -> int:
     for part in node.items:
         value = m.value(part.context_expr)
         if isinstance(value, Instance):
@@ -124,7 +124,7 @@ def _with(m: Machine, node: ast.With | ast.AsyncWith) -> int:
     return m.run(node.body)
 
 
-def _try(m: Machine, node: Any) -> int:
+def _try(m: Interpreter, node: Any) -> int:
     ended = m.run(node.body)
     for handler in node.handlers:
         with m.branch():
@@ -146,35 +146,35 @@ _NEVER_CALLED = frozenset(
 )
 
 
-def _return(m: Machine, node: ast.Return) -> int:
+def _return(m: Interpreter, node: ast.Return) -> int:
     m.returned.append(m.value(node.value) if node.value is not None else None)
     return RETURN
 
 
-def _delete(m: Machine, node: ast.Delete) -> int:
+def _delete(m: Interpreter, node: ast.Delete) -> int:
     for target in node.targets:
         if not isinstance(target, ast.Name):
             m.value(target)
     return 0
 
 
-def _raise(m: Machine, node: ast.Raise) -> int:
+def _raise(m: Interpreter, node: ast.Raise) -> int:
     for part in (node.exc, node.cause):
         if part is not None:
-            held = hot(m.value(part))
+            held = tracked_parts(m.value(part))
             if held:
-                m.raised = Carrier(tuple(held[:20]))
+                m.raised = Tainted(tuple(held[:20]))
     return RETURN
 
 
-def _assert(m: Machine, node: ast.Assert) -> int:
+def _assert(m: Interpreter, node: ast.Assert) -> int:
     m.value(node.test)
     if node.msg is not None:
         m.value(node.msg)
     return 0
 
 
-def _elsewhere(m: Machine, node: ast.Global | ast.Nonlocal) -> int:
+def _elsewhere(m: Interpreter, node: ast.Global | ast.Nonlocal) -> int:
     scope = m.scope
     for name in node.names:
         if isinstance(node, ast.Global):
@@ -186,7 +186,7 @@ def _elsewhere(m: Machine, node: ast.Global | ast.Nonlocal) -> int:
     return 0
 
 
-def _match(m: Machine, node: ast.Match) -> int:
+def _match(m: Interpreter, node: ast.Match) -> int:
     value = m.value(node.subject)
     for case in node.cases:
         with m.branch():
@@ -197,7 +197,7 @@ def _match(m: Machine, node: ast.Match) -> int:
     return 0
 
 
-def _pattern(m: Machine, node: ast.pattern, value: Value | None) -> None:
+def _pattern(m: Interpreter, node: ast.pattern, value: Value | None) -> None:
     if isinstance(node, ast.MatchAs):
         if node.pattern is not None:
             _pattern(m, node.pattern, value)
@@ -218,7 +218,7 @@ def _pattern(m: Machine, node: ast.pattern, value: Value | None) -> None:
         m.scope.bind(node.name, None, m.block)
 
 
-def _mapping_pattern(m: Machine, node: ast.MatchMapping, value: Value | None) -> None:
+def _mapping_pattern(m: Interpreter, node: ast.MatchMapping, value: Value | None) -> None:
     table = value.entries if isinstance(value, Table) else {}
     for key, part in zip(node.keys, node.patterns, strict=True):
         known = m.value(key)
@@ -228,21 +228,21 @@ def _mapping_pattern(m: Machine, node: ast.MatchMapping, value: Value | None) ->
         m.scope.bind(node.rest, value, m.block)
 
 
-def _class_pattern(m: Machine, node: ast.MatchClass, value: Value | None) -> None:
-    looked = len(m.held)
+def _class_pattern(m: Interpreter, node: ast.MatchClass, value: Value | None) -> None:
+    looked = len(m.lookups)
     m.value(node.cls)
-    del m.held[looked:]
+    del m.lookups[looked:]
     for part in (*node.patterns, *node.kwd_patterns):
-        _pattern(m, part, choose(hot(value)))
+        _pattern(m, part, choose(tracked_parts(value)))
 
 
-def _pass(m: Machine, node: ast.stmt) -> int:
+def _pass(m: Interpreter, node: ast.stmt) -> int:
     if m.magics:
         _follow_magic(m, node)
     return 0
 
 
-def _follow_magic(m: Machine, node: ast.stmt) -> None:
+def _follow_magic(m: Interpreter, node: ast.stmt) -> None:
     magic = m.magics.pop(node.lineno, None)
     if magic is not None:
         from llm_sandbox.security.python.magics import follow_magic
@@ -250,11 +250,11 @@ def _follow_magic(m: Machine, node: ast.stmt) -> None:
         follow_magic(m, magic)
 
 
-def _break(m: Machine, node: ast.Break) -> int:
+def _break(m: Interpreter, node: ast.Break) -> int:
     return BREAK
 
 
-def _continue(m: Machine, node: ast.Continue) -> int:
+def _continue(m: Interpreter, node: ast.Continue) -> int:
     return CONTINUE
 
 

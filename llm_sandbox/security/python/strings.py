@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.python.words import names
+from llm_sandbox.security.python.name_tables import names
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
-__all__ = ["installs", "is_persistent", "look_at", "look_at_size"]
+__all__ = ["check_size", "check_text", "installs", "is_persistent"]
 
 _SHORTEST = 6
 _LARGEST = 1_000_000_000
@@ -68,7 +68,7 @@ _INSTALLS = re.compile(
 )
 
 
-def look_at(m: Machine, text: str | bytes, node: Any) -> None:
+def check_text(m: Interpreter, text: str | bytes, node: Any) -> None:
     """See what a constant text gives away."""
     if len(text) < _SHORTEST:
         return
@@ -79,7 +79,7 @@ def look_at(m: Machine, text: str | bytes, node: Any) -> None:
     for capability, pattern in _PATTERNS:
         match = pattern.search(text)
         if match is not None:
-            m.see(capability, node, match[0])
+            m.report(capability, node, match[0])
 
 
 def _is_hinted(text: str) -> bool:
@@ -100,15 +100,19 @@ def installs(command: str) -> bool:
     return _INSTALLS.search(command) is not None
 
 
-def look_at_size(m: Machine, kind: type[ast.operator], one: Any, other: Any, node: ast.AST) -> None:
+def check_size(
+    m: Interpreter, kind: type[ast.operator], one: Any, other: Any, node: ast.AST
+) -> None:
     """See whether an operator on constants uses up the memory."""
     if kind is ast.Mult:
         size, times = (one, other) if isinstance(other, int) else (other, one)
         is_sized = isinstance(times, int) and isinstance(size, (str, bytes, list, tuple))
         if is_sized and len(size) * times >= _LARGEST:
-            m.see(Capability.RESOURCE, node, "memory", detail=f"with {len(size) * times:,} items")
+            m.report(
+                Capability.RESOURCE, node, "memory", detail=f"with {len(size) * times:,} items"
+            )
     elif kind is ast.Pow and isinstance(one, int) and isinstance(other, int):
         if abs(one) > 1 and other >= 100_000_000 // max(abs(one).bit_length(), 1):
-            m.see(Capability.RESOURCE, node, "memory", detail="by a power")
+            m.report(Capability.RESOURCE, node, "memory", detail="by a power")
     elif kind is ast.LShift and isinstance(other, int) and other >= _LARGEST:
-        m.see(Capability.RESOURCE, node, "memory", detail="by a shift")
+        m.report(Capability.RESOURCE, node, "memory", detail="by a shift")

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python.folding import UNKNOWN, attempt, text_of
 from llm_sandbox.security.python.iteration import members
-from llm_sandbox.security.python.sinks import is_hot
+from llm_sandbox.security.python.sinks import is_tracked
 from llm_sandbox.security.python.values import (
-    Attempt,
-    Carrier,
-    Choice,
+    Alternatives,
     Class,
     Const,
+    Deferred,
     Function,
     Instance,
     Items,
+    Namespace,
     Ref,
-    Space,
     Table,
+    Tainted,
     Value,
     choose,
     join,
@@ -30,23 +30,23 @@ from llm_sandbox.security.python.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
-__all__ = ["bind", "hot", "set_attribute", "set_item"]
+__all__ = ["bind", "set_attribute", "set_item", "tracked_parts"]
 
 _DEEPEST = 5
 _MOST_PARTS = 2_000
 _MOST_MEMBERS = 50_000
-_COLD = (Const, Function, Attempt)
+_COLD = (Const, Function, Deferred)
 
 
-def hot(value: Value | None) -> list[Value]:
+def tracked_parts(value: Value | None) -> list[Value]:
     """Return what of a value must not be lost from sight."""
     if value is None or isinstance(value, Const):
         return []
     if isinstance(value, Ref):
-        return [value] if is_hot(value.name) else []
-    if isinstance(value, Carrier):
+        return [value] if is_tracked(value.name) else []
+    if isinstance(value, Tainted):
         return [value]
     found: list[Value] = []
     seen: set[int] = set()
@@ -61,9 +61,9 @@ def hot(value: Value | None) -> list[Value]:
 def _parts(value: Value, seen: set[int], found: list[Value]) -> list[Value]:
     """What a value holds; what is to be found goes to `found`."""
     if isinstance(value, Ref):
-        found.extend([value] if is_hot(value.name) else [])
+        found.extend([value] if is_tracked(value.name) else [])
         return []
-    if isinstance(value, Carrier):
+    if isinstance(value, Tainted):
         found.append(value)
         return []
     held: Iterable[Value | None]
@@ -76,18 +76,18 @@ def _parts(value: Value, seen: set[int], found: list[Value]) -> list[Value]:
         held = value.items[:500]
     elif isinstance(value, Table):
         held = list(value.entries.values())[:500]
-    elif isinstance(value, Choice):
+    elif isinstance(value, Alternatives):
         held = value.of
     elif isinstance(value, Instance):
         held = list(value.cls.fields.values())[:50]
-    elif isinstance(value, Space):
+    elif isinstance(value, Namespace):
         held = (value.of,)
     else:
         return []
     return [one for one in held if one is not None and type(one) not in _COLD]
 
 
-def bind(m: Machine, target: ast.expr, value: Value | None) -> None:
+def bind(m: Interpreter, target: ast.expr, value: Value | None) -> None:
     """Bind the target of an assignment, loop or `with`."""
     if isinstance(target, ast.Name):
         m.scope.bind(target.id, value, m.block)
@@ -104,17 +104,17 @@ def bind(m: Machine, target: ast.expr, value: Value | None) -> None:
         set_item(m, base, key, value, target)
 
 
-def _unpack(m: Machine, targets: list[ast.expr], value: Value | None) -> None:
-    settled = m.settle(value) if m.exact or isinstance(value, Attempt) else value
-    if isinstance(settled, Choice):
+def _unpack(m: Interpreter, targets: list[ast.expr], value: Value | None) -> None:
+    settled = m.force(value) if m.exact or isinstance(value, Deferred) else value
+    if isinstance(settled, Alternatives):
         rows = [members(m, one) or [] for one in settled.of]
         width = max(map(len, rows))
         settled = Items(
             "list", [choose(row[n] for row in rows if n < len(row)) for n in range(min(width, 20))]
         )
     found = members(m, settled)
-    if isinstance(settled, Carrier) or found is None:
-        spilled = settled if isinstance(settled, Carrier) else None
+    if isinstance(settled, Tainted) or found is None:
+        spilled = settled if isinstance(settled, Tainted) else None
         for target in targets:
             bind(m, target, spilled)
         return
@@ -133,7 +133,7 @@ def _unpack(m: Machine, targets: list[ast.expr], value: Value | None) -> None:
 
 
 def set_attribute(
-    m: Machine, base: Value | None, name: str, value: Value | None, node: ast.AST
+    m: Interpreter, base: Value | None, name: str, value: Value | None, node: ast.AST
 ) -> None:
     """Follow ``base.name = value``."""
     for one in options(base):
@@ -146,38 +146,40 @@ def set_attribute(
         m.fields[name] = join(m.fields.get(name), value)
 
 
-def _set_in_module(m: Machine, base: Ref, name: str, value: Value | None, node: ast.AST) -> None:
+def _set_in_module(
+    m: Interpreter, base: Ref, name: str, value: Value | None, node: ast.AST
+) -> None:
     if base.name == "builtins":
         m.scope.module.bind(name, value, m.block)
     if name in {"__code__", "__globals__"}:
-        m.see(Capability.INTROSPECTION, node, f"{base.name}.{name}")
+        m.report(Capability.INTROSPECTION, node, f"{base.name}.{name}")
 
 
 def set_item(
-    m: Machine, base: Value | None, key: Value | None, value: Value | None, node: ast.AST
+    m: Interpreter, base: Value | None, key: Value | None, value: Value | None, node: ast.AST
 ) -> None:
     """Follow ``base[key] = value``."""
     # Text as a key matters only where keys are names of something else.
-    needed = m.exact or isinstance(base, (Space, Ref))
-    name = m.plain(m.settle(key) if needed else key)
+    needed = m.exact or isinstance(base, (Namespace, Ref))
+    name = m.plain(m.force(key) if needed else key)
     for one in options(base):
         if isinstance(one, Table):
             _set_entry(one, name, value)
         elif isinstance(one, Items):
             _set_member(m, one, name, value)
-        elif isinstance(one, Space):
-            _set_in_space(m, one, name, value, node)
+        elif isinstance(one, Namespace):
+            _set_in_namespace(m, one, name, value, node)
         elif isinstance(one, Ref) and one.name == "sys.modules" and isinstance(name, str):
             m.fields[f"sys.modules[{name}]"] = value
         elif isinstance(one, Ref) and one.name == "os.environ":
             _set_variable(m, name, value, node)
-    if base is None and hot(value):
-        m.doubtful(Capability.MODULE_ESCAPE, node, _name_of(value))
+    if base is None and tracked_parts(value):
+        m.report_unresolved(Capability.MODULE_ESCAPE, node, _name_of(value))
 
 
 def _name_of(value: Value | None) -> str:
-    held = hot(value)
-    while held and isinstance(held[0], Carrier):
+    held = tracked_parts(value)
+    while held and isinstance(held[0], Tainted):
         held = [one for one in held[0].held if isinstance(one, Ref)]
     return held[0].name if held and isinstance(held[0], Ref) else "a module"
 
@@ -192,7 +194,7 @@ def _set_entry(table: Table, name: object, value: Value | None) -> None:
         return
 
 
-def _set_member(m: Machine, items: Items, name: object, value: Value | None) -> None:
+def _set_member(m: Interpreter, items: Items, name: object, value: Value | None) -> None:
     if isinstance(name, int) and -len(items.items) <= name < len(items.items):
         items.items[name] = value
     elif isinstance(name, slice):
@@ -204,18 +206,18 @@ def _set_member(m: Machine, items: Items, name: object, value: Value | None) -> 
         items.items.append(value)
 
 
-def _set_in_space(
-    m: Machine, space: Space, name: object, value: Value | None, node: ast.AST
+def _set_in_namespace(
+    m: Interpreter, space: Namespace, name: object, value: Value | None, node: ast.AST
 ) -> None:
     if space.scope is not None:
         if isinstance(name, str):
             space.scope.bind(name, value, m.block)
-        elif hot(value):
-            m.doubtful(Capability.MODULE_ESCAPE, node, _name_of(value))
+        elif tracked_parts(value):
+            m.report_unresolved(Capability.MODULE_ESCAPE, node, _name_of(value))
     elif isinstance(name, str):
         set_attribute(m, space.of, name, value, node)
 
 
-def _set_variable(m: Machine, name: object, value: Value | None, node: ast.AST) -> None:
+def _set_variable(m: Interpreter, name: object, value: Value | None, node: ast.AST) -> None:
     if name in {"PYTHONSTARTUP", "LD_PRELOAD", "BASH_ENV", "LD_AUDIT", "PYTHONBREAKPOINT"}:
-        m.see(Capability.PERSISTENCE, node, str(name), detail=f"by {text_of(value) or 'a file'}")
+        m.report(Capability.PERSISTENCE, node, str(name), detail=f"by {text_of(value) or 'a file'}")

@@ -12,26 +12,26 @@ if TYPE_CHECKING:
     from llm_sandbox.security.python.scopes import Scope
 
 __all__ = [
+    "Alternatives",
     "Args",
-    "Attempt",
-    "Bound",
-    "Carrier",
-    "Choice",
+    "BoundMethod",
     "Class",
     "Code",
     "Const",
+    "Deferred",
     "Function",
     "Getter",
     "Instance",
     "Items",
     "Keywords",
+    "Namespace",
+    "OpenFile",
     "Partial",
-    "Place",
+    "PathValue",
     "Ref",
-    "Space",
     "Table",
+    "Tainted",
     "Value",
-    "Written",
     "choose",
     "join",
     "options",
@@ -109,8 +109,8 @@ class Function(Value):
     runs: int = 0
     running: int = 0
     called: bool = False
-    cares: bool = False
-    doubts: list[Callable[[], None]] = field(default_factory=list)
+    depends_on_arguments: bool = False
+    unresolved: list[Callable[[], None]] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -132,7 +132,7 @@ class Instance(Value):
     cls: Class
 
 
-class Bound(Value):
+class BoundMethod(Value):
     """A method of a value: ``"".join``, or a function together with its first argument.
 
     Args:
@@ -169,14 +169,14 @@ class Getter(Value):
 
 
 @dataclass(slots=True, eq=False)
-class Space(Value):
+class Namespace(Value):
     """The namespace of something as a dictionary: ``vars(x)``, ``globals()``."""
 
     of: Value | None = None
     scope: Scope | None = None
 
 
-class Carrier(Value):
+class Tainted(Value):
     """Something that holds what must not be lost from sight, no matter how.
 
     Args:
@@ -190,13 +190,13 @@ class Carrier(Value):
     def __init__(self, held: tuple[Value, ...]) -> None:
         kept: dict[str | int, Value] = {}
         for one in held:
-            for part in one.held if isinstance(one, Carrier) else (one,):
+            for part in one.held if isinstance(one, Tainted) else (one,):
                 kept.setdefault(part.name if isinstance(part, Ref) else id(part), part)
         self.held: tuple[Value, ...] = tuple(kept.values())[:_MOST_HELD]
 
 
 @dataclass(slots=True, eq=False)
-class Choice(Value):
+class Alternatives(Value):
     """One of several values."""
 
     of: tuple[Value, ...]
@@ -210,14 +210,14 @@ class Code(Value):
 
 
 @dataclass(slots=True, eq=False)
-class Place(Value):
+class PathValue(Value):
     """A `pathlib.Path`."""
 
     path: str | None
 
 
 @dataclass(slots=True, eq=False)
-class Written(Value):
+class OpenFile(Value):
     """An open file."""
 
     path: str | None
@@ -225,7 +225,7 @@ class Written(Value):
 
 
 @dataclass(slots=True, eq=False)
-class Attempt(Value):
+class Deferred(Value):
     """A value that is only worked out when something depends on it."""
 
     work: Callable[[], Value | None]
@@ -251,7 +251,7 @@ def options(value: Value | None) -> tuple[Value, ...]:
     """Return what a value may be."""
     if value is None:
         return ()
-    return value.of if isinstance(value, Choice) else (value,)
+    return value.of if isinstance(value, Alternatives) else (value,)
 
 
 def choose(values: Iterable[Value | None]) -> Value | None:
@@ -266,7 +266,7 @@ def choose(values: Iterable[Value | None]) -> Value | None:
                 kept.append(one)
     if len(kept) <= 1:
         return kept[0] if kept else None
-    return Choice(tuple(kept[:_MOST_OPTIONS]))
+    return Alternatives(tuple(kept[:_MOST_OPTIONS]))
 
 
 def _key(value: Value) -> object:

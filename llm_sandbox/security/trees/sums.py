@@ -1,7 +1,7 @@
 """Chains of ``+``, put together once for a whole chain."""
 
-from llm_sandbox.security.trees.flow import Flow
-from llm_sandbox.security.trees.reading import Node
+from llm_sandbox.security.trees.dataflow import Dataflow
+from llm_sandbox.security.trees.syntax_tree import Node
 from llm_sandbox.security.trees.values import Values, fold, plain, texts
 
 __all__ = ["added", "operator_of", "sum_of"]
@@ -9,29 +9,29 @@ __all__ = ["added", "operator_of", "sum_of"]
 _LONGEST = 4_000
 
 
-def operator_of(flow: Flow, node: Node | None) -> str:
+def operator_of(dataflow: Dataflow, node: Node | None) -> str:
     """Return the sign of an expression, such as ``+``; empty when it has none."""
     sign = node.get("operator") if node is not None else None
-    return flow.reading.words(sign) if sign is not None else ""
+    return dataflow.tree.words(sign) if sign is not None else ""
 
 
-def sum_of(flow: Flow, node: Node) -> Values:
+def sum_of(dataflow: Dataflow, node: Node) -> Values:
     """Return what a ``binary_expression`` with ``+`` gives; nothing within a longer chain."""
     parent = node.parent
     if (
         node.field == "left"
         and parent is not None
         and parent.kind == "binary_expression"
-        and operator_of(flow, parent) == "+"
+        and operator_of(dataflow, parent) == "+"
     ):
         return ()
     parts: list[Values] = []
     current: Node | None = node
     while current is not None:
-        parts.append(flow.value(current.get("right")))
+        parts.append(dataflow.value(current.get("right")))
         left = current.get("left")
-        if left is None or left.kind != "binary_expression" or operator_of(flow, left) != "+":
-            parts.append(flow.value(left))
+        if left is None or left.kind != "binary_expression" or operator_of(dataflow, left) != "+":
+            parts.append(dataflow.value(left))
             break
         current = left
     if not all(parts):
@@ -43,7 +43,7 @@ def sum_of(flow: Flow, node: Node) -> Values:
         while parts and found:
             found = fold(added, plain(found), plain(parts.pop()))
     for text in texts(found):
-        flow.see_folded(text, node)
+        dataflow.report_folded(text, node)
     return found
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, product
 from typing import NamedTuple, TypeAlias
 
-from llm_sandbox.security.trees.reading import Node
+from llm_sandbox.security.trees.syntax_tree import Node
 
 __all__ = [
     "LONGEST_LIST",

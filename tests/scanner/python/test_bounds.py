@@ -25,11 +25,11 @@ resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 from pathlib import Path
-from llm_sandbox.security.python.engine import sight
+from llm_sandbox.security.python.engine import scan
 from llm_sandbox.security.source import Source
 for path in sys.argv[1:]:
     text = Path(path).read_text(encoding="utf-8", errors="replace")
-    print(path, sight(Source(text, "python")).unseen, flush=True)
+    print(path, scan(Source(text, "python")).abandoned, flush=True)
 """
 
 PROGRAMS = {

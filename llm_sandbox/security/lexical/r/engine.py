@@ -1,17 +1,17 @@
 """What programs in R do: their calls, by the functions that these mean."""
 
 from llm_sandbox.results.findings import Capability, Confidence, Span
-from llm_sandbox.security.lexical.nested import modules_within, read_within, sightings_within
+from llm_sandbox.security.lexical.nested import findings_within, modules_within, read_within
 from llm_sandbox.security.lexical.r.assignments import Assignments
 from llm_sandbox.security.lexical.r.names import NEVER_OWN, OWN, Meaning, Names
 from llm_sandbox.security.lexical.r.rules import APPLIERS, READERS, WRITERS, find
 from llm_sandbox.security.lexical.r.tokens import Argument, read
 from llm_sandbox.security.lexical.r.values import Values
-from llm_sandbox.security.places import installs_packages, is_outside, sight_places
-from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
+from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
+from llm_sandbox.security.sensitive_text import find_sensitive_text, installs_packages, is_outside
 from llm_sandbox.security.source import Source
 
-__all__ = ["sight"]
+__all__ = ["scan"]
 
 _DEEPEST = 3
 _HUGE = 1e9
@@ -36,14 +36,14 @@ _OF_COLUMNS = frozenset(_COLUMN_FUNCTIONS.split())
 _CALLED_BY_TEXT = _NAMED | {"do.call", "match.fun"}
 
 
-def sight(source: Source, depth: int = 0) -> Sightings:
+def scan(source: Source, depth: int = 0) -> ScanOutput:
     """Return what a program in R does. Nothing is run; broken code is read as far as it goes.
 
     Args:
         source: The program.
         depth: How many programs it is the text of; scanning ends at three.
     """
-    return _Scan(source, depth).sightings()
+    return _Scan(source, depth).output()
 
 
 class _Scan:
@@ -55,10 +55,10 @@ class _Scan:
         self._assignments = assignments
         self._values = Values(script, assignments)
         self._names = Names(script, assignments, self._values)
-        self._found = Sightings("lexical")
+        self._found = ScanOutput("lexical")
         self._attached: frozenset[str] = frozenset()
 
-    def sightings(self) -> Sightings:
+    def output(self) -> ScanOutput:
         self._attach()
         for index, token in enumerate(self._script.tokens):
             if token.kind == "string":
@@ -88,7 +88,9 @@ class _Scan:
         detail: str = "",
         route: tuple[str, ...] = (),
     ) -> None:
-        self._found.seen.append(Sighting(capability, span, subject, confidence, detail, route))
+        self._found.findings.append(
+            RawFinding(capability, span, subject, confidence, detail, route)
+        )
 
     def _attach(self) -> None:
         attached: set[str] = set()
@@ -112,7 +114,7 @@ class _Scan:
 
     def _place(self, index: int) -> None:
         token = self._script.tokens[index]
-        for _, _, capability, what in sight_places(token.text):
+        for _, _, capability, what in find_sensitive_text(token.text):
             self._add(capability, self._span(index, index + 1), token.text[:120], "high", what)
 
     def _call(self, opening: int) -> None:
@@ -234,7 +236,7 @@ class _Scan:
                         self._address(first.text, span, name)
                     continue
             for text in self._values.texts(argument.start, argument.end)[:64]:
-                for _, _, capability, what in sight_places(text):
+                for _, _, capability, what in find_sensitive_text(text):
                     self._add(capability, span, text[:120], "medium", what, (name,))
                 if name in READERS:
                     self._address(text, span, name)
@@ -320,7 +322,7 @@ class _Scan:
         confidence: Confidence = "high" if texts or not known.route else "medium"
         self._add(Capability.DYNAMIC_CODE, span, name, confidence, detail, known.route)
         if texts and self._depth < _DEEPEST:
-            self._within(sight(Source("\n".join(texts), "r"), self._depth + 1), span, name)
+            self._within(scan(Source("\n".join(texts), "r"), self._depth + 1), span, name)
 
     def _python(self, argument: Argument, span: Span, name: str) -> None:
         text = self._folded(argument)
@@ -328,8 +330,8 @@ class _Scan:
         if text is not None:
             self._within(read_within(text, "python"), span, name)
 
-    def _within(self, inner: Sightings, span: Span, name: str) -> None:
-        self._found.seen.extend(sightings_within(inner, span, name))
+    def _within(self, inner: ScanOutput, span: Span, name: str) -> None:
+        self._found.findings.extend(findings_within(inner, span, name))
         self._found.modules.extend(modules_within(inner, span, name))
 
     def _piped(self, index: int) -> None:

@@ -6,13 +6,13 @@ from fnmatch import translate
 from functools import lru_cache
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.places import installs_packages, is_outside, sight_places
-from llm_sandbox.security.trees.bash.acts import act_of
-from llm_sandbox.security.trees.bash.files import file_acts
+from llm_sandbox.security.sensitive_text import find_sensitive_text, installs_packages, is_outside
+from llm_sandbox.security.trees.bash.effects import program_effect
+from llm_sandbox.security.trees.bash.files import file_effects
 from llm_sandbox.security.trees.bash.prefixes import after_prefix
 from llm_sandbox.security.trees.bash.programs import INTERPRETERS, PREFIXES, PROGRAMS, SHELLS
 from llm_sandbox.security.trees.bash.shell import Builtins
-from llm_sandbox.security.trees.reading import Node, Reading
+from llm_sandbox.security.trees.syntax_tree import Node, SyntaxTree
 from llm_sandbox.security.trees.values import Values, texts
 
 __all__ = ["Argv", "Commands"]
@@ -32,8 +32,8 @@ Argv = list[str | None]
 class Commands(Builtins):
     """The part of reading a script that judges its commands."""
 
-    def __init__(self, reading: Reading, original: str) -> None:
-        super().__init__(reading, original)
+    def __init__(self, tree: SyntaxTree, original: str) -> None:
+        super().__init__(tree, original)
         self.functions: set[str] = set()
         self.wrappers: set[str] = set()
         self._globs: set[str] = set()
@@ -70,7 +70,7 @@ class Commands(Builtins):
             self._judge([*other.split(), *argv[1:]], node, ())
         if given is not None and not self.heredocs(node):
             self.feeds(argv, given, node)
-        output = self.output(node, given)
+        output = self.stdout_of(node, given)
         return () if output is None else (output,)
 
     def _redirected(self, node: Node) -> Values:
@@ -83,15 +83,15 @@ class Commands(Builtins):
             argv, given = self.argv.get(id(command), []), self.given(command)
             self.feeds(argv, given, command)
             rest = redirect.first("pipeline")
-            given = self.output(command, given)
+            given = self.stdout_of(command, given)
             for part in rest.children if rest is not None else ():
                 self.feeds(self.argv.get(id(part), []), given, part, piped=True)
-                given = self.output(part, given)
+                given = self.stdout_of(part, given)
         return self.value(body)
 
     def _declaration(self, node: Node) -> Values:
         if self.words(node).strip() in {"export", "export -p", "declare -x", "declare -p"}:
-            self.see(Capability.ENVIRONMENT, node, "export")
+            self.report(Capability.ENVIRONMENT, node, "export")
         return ()
 
     def _pipeline(self, node: Node) -> Values:
@@ -107,7 +107,7 @@ class Commands(Builtins):
             own = self.given(command)
             if index and own is None:
                 self.feeds(argv, given if given is not None else "", command, piped=True)
-            given = self.output(command, own if own is not None else given)
+            given = self.stdout_of(command, own if own is not None else given)
         return () if given is None else (given,)
 
     # What they do
@@ -149,12 +149,12 @@ class Commands(Builtins):
         name = node.get("name")
         words = self.words(name) if name is not None else ""
         if not route and not _POSITIONAL.match(words) and name is not None:
-            self.see(Capability.DYNAMIC_UNRESOLVED, name, words[:60], "low")
+            self.report(Capability.DYNAMIC_UNRESOLVED, name, words[:60], "low")
 
     def _glob(self, name: str, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
         self._globs.add(name)
         if len(self._globs) > _MOST_GLOBS or len(name) > 100:
-            self.see(Capability.DYNAMIC_UNRESOLVED, node, name[:60], "low", "", route)
+            self.report(Capability.DYNAMIC_UNRESOLVED, node, name[:60], "low", "", route)
             return
         for program in _named_by(name)[:2]:
             self._program(program, argv, node, (*route, name))
@@ -164,15 +164,15 @@ class Commands(Builtins):
         sure = self.sure_by(route)
         line = " ".join([program, *known])
         detail = f"as {line[:80]!r}"
-        capability = act_of(program, known)
+        capability = program_effect(program, known)
         if capability is not None:
             if capability is Capability.PROCESS_RUN:
                 detail = _PRIVILEGES
-            self.see(capability, node, program, sure, detail, route)
+            self.report(capability, node, program, sure, detail, route)
         if installs_packages(line):
-            self.see(Capability.PACKAGE_INSTALL, node, line, sure, "", route)
-        for act, confidence, subject in file_acts(program, argv):
-            self.see(act, node, subject, confidence if sure == "high" else sure, detail, route)
+            self.report(Capability.PACKAGE_INSTALL, node, line, sure, "", route)
+        for act, confidence, subject in file_effects(program, argv):
+            self.report(act, node, subject, confidence if sure == "high" else sure, detail, route)
         self._persistence(program, known, node, route)
         if self.builtin(program, argv, node, route):
             return
@@ -185,9 +185,9 @@ class Commands(Builtins):
         if program not in _MOVERS:
             return
         for word in known:
-            for start, end, capability, what in sight_places(word):
+            for start, end, capability, what in find_sensitive_text(word):
                 if capability is Capability.PERSISTENCE:
-                    self.see(capability, node, word[start:end], "high", f"writes {what}", route)
+                    self.report(capability, node, word[start:end], "high", f"writes {what}", route)
                     return
 
     # Files
@@ -201,11 +201,11 @@ class Commands(Builtins):
         path = (texts(self.value(target)) or [self.words(target).strip("\"'")])[0]
         if path.startswith(("/dev/tcp", "/dev/udp")):
             return ()
-        for start, end, capability, what in sight_places(path):
+        for start, end, capability, what in find_sensitive_text(path):
             if capability is Capability.PERSISTENCE:
-                self.see(capability, node, path[start:end], "high", f"writes {what}")
+                self.report(capability, node, path[start:end], "high", f"writes {what}")
         if is_outside(path):
-            self.see(Capability.FILE_WRITE, node, path[:120], "high", "by a redirection")
+            self.report(Capability.FILE_WRITE, node, path[:120], "high", "by a redirection")
         return ()
 
 

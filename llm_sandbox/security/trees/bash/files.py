@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from llm_sandbox.results.findings import Capability, Confidence
-from llm_sandbox.security.places import is_outside
+from llm_sandbox.security.sensitive_text import is_outside
 
-__all__ = ["file_acts"]
+__all__ = ["file_effects"]
 
 _Act = tuple[Capability, Confidence, str]
 _SETUID = re.compile(r"[ugoa]*\+[rwx]*s|[2467][0-7]{3}|0[2467][0-7]{3}")
@@ -16,7 +16,7 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 _HUGE = 10 * 2**30
 
 
-def file_acts(program: str, argv: Sequence[str | None]) -> Iterator[_Act]:
+def file_effects(program: str, argv: Sequence[str | None]) -> Iterator[_Act]:
     """Yield what a command does to files outside of the working directory.
 
     Args:

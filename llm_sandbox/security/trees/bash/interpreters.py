@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable
 
 from llm_sandbox.results.findings import Capability, Confidence
-from llm_sandbox.security.lexical.nested import modules_within, read_within, sightings_within
-from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.lexical.nested import findings_within, modules_within, read_within
+from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
 from llm_sandbox.security.trees.bash.prefixes import after_prefix
 from llm_sandbox.security.trees.bash.programs import INTERPRETERS, PREFIXES, SHELLS
 from llm_sandbox.security.trees.bash.words import Words
-from llm_sandbox.security.trees.reading import Node
+from llm_sandbox.security.trees.syntax_tree import Node
 from llm_sandbox.security.trees.values import texts
 
 __all__ = ["Argv", "Interpreters"]
@@ -33,7 +33,7 @@ class Interpreters(Words):
     """The part of reading a script that reads the code within it."""
 
     nesting: int = 0
-    sight_text: Callable[[Source, int], Sightings]
+    scan_text: Callable[[Source, int], ScanOutput]
 
     def heredocs(self, node: Node) -> list[Node]:
         """Return the here-documents of a command."""
@@ -77,20 +77,24 @@ class Interpreters(Words):
             if is_code and index + 1 < len(argv):
                 text = argv[index + 1]
                 if text is None:
-                    self.see(Capability.DYNAMIC_CODE, node, program, self.sure_by(route), "", route)
+                    self.report(
+                        Capability.DYNAMIC_CODE, node, program, self.sure_by(route), "", route
+                    )
                 elif language:
                     self.within(text, language, program, node)
                 elif _STARTS.search(text):
-                    self.see(Capability.PROCESS_RUN, node, program, "medium", "by its code", route)
+                    self.report(
+                        Capability.PROCESS_RUN, node, program, "medium", "by its code", route
+                    )
                 return
         for argument in node.all("argument"):
             if argument.kind == "process_substitution":
-                self.see(Capability.DYNAMIC_CODE, node, program, self.sure_by(route), "", route)
+                self.report(Capability.DYNAMIC_CODE, node, program, self.sure_by(route), "", route)
 
     def _module(self, argv: Argv, index: int, node: Node, route: tuple[str, ...]) -> None:
         module = argv[index + 1] if index + 1 < len(argv) else None
         if module in {"http.server", "SimpleHTTPServer", "smtpd"}:
-            self.see(Capability.NETWORK_SOCKET, node, module, self.sure_by(route), "", route)
+            self.report(Capability.NETWORK_SOCKET, node, module, self.sure_by(route), "", route)
 
     def feeds(self, argv: Argv, text: str | None, node: Node, *, piped: bool = False) -> None:
         """Note text that an interpreter reads as its program."""
@@ -104,7 +108,7 @@ class Interpreters(Words):
         if any(_OPTION[language].match(word) for word in words[1:]):
             return
         if piped:
-            self.see(Capability.DYNAMIC_CODE, node, program, "high", "from a pipe")
+            self.report(Capability.DYNAMIC_CODE, node, program, "high", "from a pipe")
         if text and language:
             self.within(text, language, program, node)
 
@@ -113,9 +117,9 @@ class Interpreters(Words):
         if self.nesting >= _DEEPEST or not text.strip():
             return
         if language == "bash":
-            inner = self.sight_text(Source(text, "bash"), self.nesting + 1)
+            inner = self.scan_text(Source(text, "bash"), self.nesting + 1)
         else:
             inner = read_within(text, language)
-        span = self.reading.span(node)
-        self.sightings.seen.extend(sightings_within(inner, span, name))
-        self.sightings.modules.extend(modules_within(inner, span, name))
+        span = self.tree.span(node)
+        self.output.findings.extend(findings_within(inner, span, name))
+        self.output.modules.extend(modules_within(inner, span, name))

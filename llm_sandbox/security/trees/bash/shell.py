@@ -7,7 +7,7 @@ from llm_sandbox.security.trees.bash.interpreters import Interpreters
 from llm_sandbox.security.trees.bash.outputs import printed
 from llm_sandbox.security.trees.bash.programs import LOADED
 from llm_sandbox.security.trees.bash.words import EXPANSIONS
-from llm_sandbox.security.trees.reading import Node, Reading
+from llm_sandbox.security.trees.syntax_tree import Node, SyntaxTree
 from llm_sandbox.security.trees.values import Items
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ Argv = list[str | None]
 class Builtins(Interpreters):
     """The part of reading a script that judges what the shell does itself."""
 
-    def __init__(self, reading: Reading, original: str) -> None:
-        super().__init__(reading, original)
+    def __init__(self, tree: SyntaxTree, original: str) -> None:
+        super().__init__(tree, original)
         self.aliases: dict[str, str] = {}
 
     def builtin(self, program: str, argv: Argv, node: Node, route: tuple[str, ...]) -> bool:
@@ -39,7 +39,7 @@ class Builtins(Interpreters):
         text = " ".join(word for word in argv[1:] if word is not None)
         known = None not in argv
         detail = f"with {text[:80]!r}" if known else ""
-        self.see(Capability.DYNAMIC_CODE, node, "eval", self.sure_by(route), detail, route)
+        self.report(Capability.DYNAMIC_CODE, node, "eval", self.sure_by(route), detail, route)
         if known:
             self.within(text, "bash", "eval", node)
 
@@ -49,19 +49,19 @@ class Builtins(Interpreters):
         if path is not None:
             self.use_module(path, node, route)
             if path.startswith("/dev/tcp"):
-                self.see(Capability.DYNAMIC_CODE, node, "source", "high", "", route)
+                self.report(Capability.DYNAMIC_CODE, node, "source", "high", "", route)
             return
         if not arguments:
             return
         words = self.words(arguments[0])
         if arguments[0].kind == "process_substitution" or "curl" in words or "wget" in words:
-            self.see(Capability.DYNAMIC_CODE, node, "source", "high", "", route)
+            self.report(Capability.DYNAMIC_CODE, node, "source", "high", "", route)
             return
         tail = words.strip("\"'").rpartition("/")[2]
         if tail and "$" not in tail and arguments[0].kind not in EXPANSIONS:
             self.use_module(tail, node, route)
         else:
-            self.see(Capability.DYNAMIC_UNRESOLVED, node, "source", "low", "", route)
+            self.report(Capability.DYNAMIC_UNRESOLVED, node, "source", "low", "", route)
 
     def _kill(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
         if {"-l", "-L", "-0"} & set(argv[1:]):
@@ -70,16 +70,16 @@ class Builtins(Interpreters):
         # A shell's own jobs: `%1`, `$!`, and what the script keeps in a variable.
         own = all(word is None or word.startswith(("%", "$")) for word in targets)
         confidence: Confidence = "low" if own and targets else self.sure_by(route)
-        self.see(Capability.PROCESS_SIGNAL, node, "kill", confidence, "", route)
+        self.report(Capability.PROCESS_SIGNAL, node, "kill", confidence, "", route)
 
     def _env(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
         rest = [word for word in argv[1:] if word is None or not word.startswith("-")]
         for word in rest:
             name, equals, _ = (word or "").partition("=")
             if equals and name in LOADED:
-                self.see(LOADED[name], node, name, "high", "which decides what programs load")
+                self.report(LOADED[name], node, name, "high", "which decides what programs load")
         if all(word is not None and "=" in word for word in rest):
-            self.see(Capability.ENVIRONMENT, node, "env", self.sure_by(route), "", route)
+            self.report(Capability.ENVIRONMENT, node, "env", self.sure_by(route), "", route)
 
     def _alias(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
         del node, route
@@ -122,7 +122,7 @@ class Builtins(Interpreters):
         if parent is not None and parent.kind == "redirected_statement":
             targets = [self.words(r) for r in parent.all("redirect") if r.kind == "file_redirect"]
             if any(">" in target and "/dev/null" not in target for target in targets):
-                self.see(Capability.RESOURCE, node, "yes", "high", "fills a disk", route)
+                self.report(Capability.RESOURCE, node, "yes", "high", "fills a disk", route)
 
     _rules: ClassVar[dict[str, "Callable[[Builtins, Argv, Node, tuple[str, ...]], None]"]] = {
         ".": _source,

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.places import sight_places
+from llm_sandbox.security.sensitive_text import find_sensitive_text
 from llm_sandbox.security.trees.bash.outputs import printed, spread_braces
 from llm_sandbox.security.trees.bash.programs import LOADED
+from llm_sandbox.security.trees.dataflow import Dataflow
 from llm_sandbox.security.trees.escapes import unescape
-from llm_sandbox.security.trees.flow import Flow
-from llm_sandbox.security.trees.reading import Node, Reading
 from llm_sandbox.security.trees.sinks import Sinks
+from llm_sandbox.security.trees.syntax_tree import Node, SyntaxTree
 from llm_sandbox.security.trees.values import LONGEST_TEXT, Items, Values, texts, union
 
 __all__ = ["EXPANSIONS", "Words"]
@@ -24,13 +24,13 @@ _BUDGET = 2_000_000
 _PIECE = re.compile(r"\$\{(!?)([\w]+)(?:\[([^\]]*)\])?(.*)\}\Z", re.DOTALL)
 
 
-class Words(Flow):
+class Words(Dataflow):
     """The part of reading a script that knows what its words stand for."""
 
     sinks: ClassVar[Sinks] = Sinks({})
 
-    def __init__(self, reading: Reading, original: str) -> None:
-        super().__init__(reading)
+    def __init__(self, tree: SyntaxTree, original: str) -> None:
+        super().__init__(tree)
         self.original = original
         # Long texts that are put together again and again would take time without end.
         self._budget = _BUDGET + 20 * len(original)
@@ -81,7 +81,7 @@ class Words(Flow):
     def _body(self, node: Node) -> Values:
         value = self._between(node, node.start, node.end, in_quotes=True)
         if not value:
-            self._see_text_in(node)
+            self._report_text_in(node)
             return ()
         return self._noted(value, node)
 
@@ -118,23 +118,23 @@ class Words(Flow):
         if node.parent is None or node.parent.kind not in {"concatenation", "string"}:
             if value:
                 for text in texts(value)[:1]:
-                    self._see_places(text, node)
+                    self._report_places(text, node)
             else:
-                self._see_text_in(node)
+                self._report_text_in(node)
         return value
 
-    def _see_text_in(self, node: Node) -> None:
-        self._see_places(self.words(node), node)
+    def _report_text_in(self, node: Node) -> None:
+        self._report_places(self.words(node), node)
 
-    def _see_places(self, text: str, node: Node) -> None:
+    def _report_places(self, text: str, node: Node) -> None:
         named = set()
-        for start, end, capability, what in sight_places(text):
+        for start, end, capability, what in find_sensitive_text(text):
             # Reading a start file is nothing; writing one is seen where it is written.
             if capability is not Capability.PERSISTENCE and capability not in named:
                 named.add(capability)
-                self.see(capability, node, text[start:end], detail=f"names {what}")
+                self.report(capability, node, text[start:end], detail=f"names {what}")
         if re.search(r"/dev/(?:tcp|udp)/", text):
-            self.see(Capability.NETWORK_SOCKET, node, text[:80], detail="as a file of bash")
+            self.report(Capability.NETWORK_SOCKET, node, text[:80], detail="as a file of bash")
 
     # Expansions
 
@@ -203,7 +203,7 @@ class Words(Flow):
         else:
             self.give(word, value)
         if word in LOADED:
-            self.see(LOADED[word], node, word, "high", "which decides what programs load")
+            self.report(LOADED[word], node, word, "high", "which decides what programs load")
         return ()
 
     def give(self, name: str, value: Values) -> None:
@@ -238,7 +238,7 @@ class Words(Flow):
             return list(known[0].split())
         return [known[0]]
 
-    def output(self, node: Node, given: str | None) -> str | None:
+    def stdout_of(self, node: Node, given: str | None) -> str | None:
         """Return what a command prints when it reads a text."""
         return printed(self.argv.get(id(node), [None]), given)
 

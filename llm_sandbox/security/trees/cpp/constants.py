@@ -4,8 +4,8 @@ import re
 
 from llm_sandbox.security.trees.cpp.naming import Names
 from llm_sandbox.security.trees.escapes import unescape
-from llm_sandbox.security.trees.reading import Node
 from llm_sandbox.security.trees.sums import operator_of, sum_of
+from llm_sandbox.security.trees.syntax_tree import Node
 from llm_sandbox.security.trees.values import (
     Values,
     as_items,
@@ -23,17 +23,17 @@ class Constants(Names):
 
     def text(self, node: Node) -> Values:
         """Return what a string literal stands for."""
-        words = self.reading.words(node)
+        words = self.tree.words(node)
         start = words.find(words[-1:]) + 1
         text = unescape(words[start:-1])
-        self.see_text(text, node)
+        self.report_text(text, node)
         return (text,)
 
     def raw_text(self, node: Node) -> Values:
         """Return what a raw string literal stands for."""
-        words = self.reading.words(node)
+        words = self.tree.words(node)
         start, end = words.find("(") + 1, words.rfind(")")
-        self.see_text(words[start:end], node)
+        self.report_text(words[start:end], node)
         return (words[start:end],)
 
     def joined(self, node: Node) -> Values:
@@ -43,12 +43,12 @@ class Constants(Names):
             return ()
         found = fold(lambda *each: "".join(map(str, each)), *map(plain, parts[:200]))
         for text in texts(found)[:1]:
-            self.see_folded(text, node)
+            self.report_folded(text, node)
         return found
 
     def number(self, node: Node) -> Values:
         """Return what a number stands for."""
-        words = self.reading.words(node).replace("'", "").rstrip("uUlL")
+        words = self.tree.words(node).replace("'", "").rstrip("uUlL")
         try:
             return (int(words, 8 if re.fullmatch(r"0[0-7]+", words) else 0),)
         except ValueError:
@@ -64,7 +64,7 @@ class Constants(Names):
             else ()
         )
         for text in whole:
-            self.see_text(text, node)
+            self.report_text(text, node)
         return (*whole, as_items(listed))
 
     def binary(self, node: Node) -> Values:

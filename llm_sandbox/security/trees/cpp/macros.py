@@ -2,7 +2,7 @@
 
 import re
 
-from llm_sandbox.security.trees.reading import Moves
+from llm_sandbox.security.trees.syntax_tree import OffsetMap
 
 __all__ = ["Macro", "expand", "without_splices"]
 
@@ -36,12 +36,12 @@ class Macro:
         self.text = text
 
 
-def without_splices(text: str) -> tuple[str, Moves]:
+def without_splices(text: str) -> tuple[str, OffsetMap]:
     """Return a program with its words whole, and with one spelling for each bracket."""
     if "%" in text or "??" in text or "<:" in text:
         text = _DIGRAPH.sub(lambda found: _MEANS.get(found[0], found[0]), text)
     if "\\\n" not in text and "\\\r\n" not in text:
-        return text, Moves()
+        return text, OffsetMap()
     parts: list[str] = []
     new: list[int] = []
     old: list[int] = []
@@ -53,7 +53,7 @@ def without_splices(text: str) -> tuple[str, Moves]:
         at = found.end()
         new.append(length)
         old.append(at)
-    return "".join([*parts, text[at:]]), Moves(tuple(new), tuple(old))
+    return "".join([*parts, text[at:]]), OffsetMap(tuple(new), tuple(old))
 
 
 def expand(

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from llm_sandbox.security.trees.cpp.macros import Macro
 from llm_sandbox.security.trees.cpp.tables import NETWORK_NAMES, OPENERS, SINKS
+from llm_sandbox.security.trees.dataflow import Dataflow
 from llm_sandbox.security.trees.escapes import unescape
-from llm_sandbox.security.trees.flow import Flow
-from llm_sandbox.security.trees.reading import Node
+from llm_sandbox.security.trees.syntax_tree import Node
 from llm_sandbox.security.trees.values import Ref, Values
 
 __all__ = ["Names", "declared_name"]
@@ -37,7 +37,7 @@ def declared_name(declarator: Node | None) -> Node | None:
     return None
 
 
-class Names(Flow):
+class Names(Dataflow):
     """The part of the C++ engine that knows what names stand for."""
 
     sinks = SINKS
@@ -80,12 +80,12 @@ class Names(Flow):
         function = self.function(node, [each for each in parameters if each is not None])
         self.opened.setdefault(id(self.scope(node)), function)
         if name.kind != "type_identifier":
-            self.declare(self.reading.words(name), self.scope(node.parent))
+            self.declare(self.tree.words(name), self.scope(node.parent))
 
     def _declare_in(self, node: Node) -> None:
         name = declared_name(node.get("declarator"))
         if name is not None:
-            self.declare(self.reading.words(name), self.scope(node))
+            self.declare(self.tree.words(name), self.scope(node))
 
     def full_name(self, words: str) -> str:
         """Return a name as the tables have it."""
@@ -122,7 +122,7 @@ class Names(Flow):
             and (names or parent.kind.endswith("_declarator"))
         ):
             return ()
-        words = self.reading.words(node)
+        words = self.tree.words(node)
         known = self.look_up(words, self.scope(node))
         if known is not None:
             return known
@@ -134,14 +134,14 @@ class Names(Flow):
         found = self.library(words)
         if found is None:
             return self.field(words)
-        self.see_read(found, node)
+        self.report_read(found, node)
         return (found,)
 
     def qualified(self, node: Node) -> Values:
         """Return what a name with namespaces stands for."""
         if node.parent is not None and node.parent.kind == "qualified_identifier":
             return ()
-        words = self.reading.words(node)
+        words = self.tree.words(node)
         found = self.library(words)
         if found is not None:
             return (found,)
@@ -151,12 +151,12 @@ class Names(Flow):
         """Note another name of a namespace."""
         name = node.get("name")
         if name is not None and len(node.children) > 1:
-            full = self.full_name(self.reading.words(node.children[-1]))
-            self.spaces[self.reading.words(name)] = full
+            full = self.full_name(self.tree.words(node.children[-1]))
+            self.spaces[self.tree.words(name)] = full
 
     def use(self, node: Node) -> None:
         """Note names and namespaces that need nothing before them."""
-        words = self.reading.words(node).strip().rstrip(";").split(None, 1)
+        words = self.tree.words(node).strip().rstrip(";").split(None, 1)
         name = words[1] if len(words) > 1 else ""
         if name.startswith("namespace"):
             space = self.full_name(name.removeprefix("namespace"))
@@ -170,20 +170,20 @@ class Names(Flow):
         """Note another name of a type."""
         name, kind = node.get("name"), node.get("type")
         if name is not None and kind is not None:
-            self._name_type(self.reading.words(name), kind, node)
+            self._name_type(self.tree.words(name), kind, node)
 
     def typedef(self, node: Node) -> None:
         """Note another name of a type, as C writes it."""
         kind, name = node.get("type"), declared_name(node.get("declarator"))
         if name is not None and kind is not None:
-            self._name_type(self.reading.words(name), kind, node)
+            self._name_type(self.tree.words(name), kind, node)
 
     def _name_type(self, name: str, kind: Node, node: Node) -> None:
-        words = self.reading.words(node)
+        words = self.tree.words(node)
         pointer = re.search(r"\(\s*\*", words) is not None
-        self.types[name] = "(*)" if pointer else self.full_name(self.reading.words(kind))
+        self.types[name] = "(*)" if pointer else self.full_name(self.tree.words(kind))
 
     def type_of(self, node: Node) -> Values:
         """Return what a type stands for."""
-        found = self.library(self.reading.words(node))
+        found = self.library(self.tree.words(node))
         return (found,) if found is not None else ()

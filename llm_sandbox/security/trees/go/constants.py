@@ -2,11 +2,11 @@
 
 import re
 
+from llm_sandbox.security.trees.dataflow import Dataflow
 from llm_sandbox.security.trees.escapes import unescape
-from llm_sandbox.security.trees.flow import Flow
 from llm_sandbox.security.trees.go.folding import as_text
-from llm_sandbox.security.trees.reading import Node
 from llm_sandbox.security.trees.sums import operator_of, sum_of
+from llm_sandbox.security.trees.syntax_tree import Node
 from llm_sandbox.security.trees.values import (
     Items,
     Ref,
@@ -22,29 +22,29 @@ from llm_sandbox.security.trees.values import (
 __all__ = ["Constants"]
 
 
-class Constants(Flow):
+class Constants(Dataflow):
     """The part of the engine that knows what literals stand for."""
 
     def text(self, node: Node) -> Values:
         """Return what a string literal stands for."""
-        text = unescape(self.reading.words(node)[1:-1])
-        self.see_text(text, node)
+        text = unescape(self.tree.words(node)[1:-1])
+        self.report_text(text, node)
         return (text,)
 
     def raw_text(self, node: Node) -> Values:
         """Return what a raw string literal stands for."""
-        text = self.reading.words(node)[1:-1]
-        self.see_text(text, node)
+        text = self.tree.words(node)[1:-1]
+        self.report_text(text, node)
         return (text,)
 
     def rune(self, node: Node) -> Values:
         """Return the number of a character."""
-        text = unescape(self.reading.words(node)[1:-1])
+        text = unescape(self.tree.words(node)[1:-1])
         return (ord(text),) if len(text) == 1 else ()
 
     def number(self, node: Node) -> Values:
         """Return what a number stands for."""
-        words = self.reading.words(node).replace("_", "")
+        words = self.tree.words(node).replace("_", "")
         try:
             return (int(words, 8 if re.fullmatch(r"0[0-7]+", words) else 0),)
         except ValueError:
@@ -59,7 +59,7 @@ class Constants(Flow):
         """Return the value of a part that has a key."""
         key, value = node.get("key"), self.value(node.get("value"))
         if key is not None and refs(value):
-            self.put_field(self.reading.words(key), value)
+            self.put_field(self.tree.words(key), value)
         return value
 
     def composite(self, node: Node) -> Values:

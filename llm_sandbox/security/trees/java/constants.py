@@ -1,9 +1,9 @@
 """Constants of Java: what literals and their combinations stand for."""
 
+from llm_sandbox.security.trees.dataflow import Dataflow
 from llm_sandbox.security.trees.escapes import unescape
-from llm_sandbox.security.trees.flow import Flow
-from llm_sandbox.security.trees.reading import Node
 from llm_sandbox.security.trees.sums import operator_of, sum_of
+from llm_sandbox.security.trees.syntax_tree import Node
 from llm_sandbox.security.trees.values import (
     Items,
     Values,
@@ -16,21 +16,21 @@ from llm_sandbox.security.trees.values import (
 __all__ = ["Constants"]
 
 
-class Constants(Flow):
+class Constants(Dataflow):
     """The part of the engine that knows what literals stand for."""
 
     def text(self, node: Node) -> Values:
         """Return what a string literal stands for."""
-        words = self.reading.words(node)
+        words = self.tree.words(node)
         quotes = 3 if words.startswith('"""') else 1
         text = unescape(words[quotes:-quotes])
-        self.see_text(text, node)
+        self.report_text(text, node)
         return (text,)
 
     def number(self, node: Node) -> Values:
         """Return what a number stands for."""
         try:
-            return (int(self.reading.words(node).replace("_", "").rstrip("lL"), 0),)
+            return (int(self.tree.words(node).replace("_", "").rstrip("lL"), 0),)
         except ValueError:
             return ()
 
@@ -59,7 +59,7 @@ class Constants(Flow):
         value, kind = self.value(node.get("value")), node.get("type")
         if kind is None:
             return value
-        if self.reading.words(kind) == "char":
+        if self.tree.words(kind) == "char":
             return tuple(chr(v & 0xFFFF) if isinstance(v, int) else v for v in value)
         return union(value, self.value(kind)) if not texts(value) else value
 

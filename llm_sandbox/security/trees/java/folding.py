@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from llm_sandbox.security.trees.growth import filled, joined, replaced
-from llm_sandbox.security.trees.reading import Moves
+from llm_sandbox.security.trees.syntax_tree import OffsetMap
 
 __all__ = ["FUNCTIONS", "METHODS", "without_escapes"]
 
@@ -14,14 +14,14 @@ _LONGEST = 20_000
 _ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\u+([0-9A-Fa-f]{4})")
 
 
-def without_escapes(text: str) -> tuple[str, Moves]:
+def without_escapes(text: str) -> tuple[str, OffsetMap]:
     """Return a program with its Unicode escapes undone, which Java does before anything else.
 
     Its lines end at line feeds then, which is what the grammar knows.
     """
     plain = text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
     if "\\u" not in plain:
-        return plain, Moves()
+        return plain, OffsetMap()
     parts: list[str] = []
     new: list[int] = []
     old: list[int] = []
@@ -34,7 +34,7 @@ def without_escapes(text: str) -> tuple[str, Moves]:
         at = found.end()
         new.append(length)
         old.append(at)
-    return "".join([*parts, plain[at:]]), Moves(tuple(new), tuple(old))
+    return "".join([*parts, plain[at:]]), OffsetMap(tuple(new), tuple(old))
 
 
 def _text(value: object) -> str:

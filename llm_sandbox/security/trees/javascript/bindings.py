@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from llm_sandbox.results.findings import Capability
+from llm_sandbox.security.trees.dataflow import Dataflow, Scope
 from llm_sandbox.security.trees.escapes import unescape
-from llm_sandbox.security.trees.flow import Flow, Scope
 from llm_sandbox.security.trees.javascript.tables import ALIASES, GLOBALS
-from llm_sandbox.security.trees.reading import Node
+from llm_sandbox.security.trees.syntax_tree import Node
 from llm_sandbox.security.trees.values import (
     Function,
     Items,
@@ -34,7 +34,7 @@ FUNCTION_KINDS = frozenset(
 _PATTERNS = {"object_pattern", "array_pattern", "rest_pattern", "pair_pattern"}
 
 
-class Bindings(Flow):
+class Bindings(Dataflow):
     """The part of the JavaScript engine that knows what names stand for."""
 
     scoping = FUNCTION_KINDS
@@ -99,7 +99,7 @@ class Bindings(Flow):
 
     def name_of(self, node: Node) -> str:
         """Return a name with its escapes undone."""
-        return unescape(self.reading.words(node))
+        return unescape(self.tree.words(node))
 
     def name(self, node: Node) -> Values:
         """Return what a name stands for."""
@@ -145,7 +145,7 @@ class Bindings(Flow):
                 parts.append((each, given))
         for each, got in parts:
             for ref in refs(got):
-                self.see_read(ref, each)
+                self.report_read(ref, each)
         return parts
 
     def keys(self, node: Node) -> list[str | int]:
@@ -179,20 +179,20 @@ class Bindings(Flow):
             self.declare(name, self.top)
             self.bind(name, values, self.top)
         elif base.name in {"module", "exports", "module.exports"}:
-            self.see_escape(values, node)
+            self.report_escape(values, node)
 
-    def see_escape(self, values: Values, node: Node) -> None:
+    def report_escape(self, values: Values, node: Node) -> None:
         """Note that something is handed to where its use cannot be followed."""
         for value in values:
             if type(value) is not Ref:
                 continue
             if value.name in self.sinks.watched:
-                self.see(Capability.MODULE_ESCAPE, node, value.name, "medium", "", value.route)
+                self.report(Capability.MODULE_ESCAPE, node, value.name, "medium", "", value.route)
             else:
                 does = self.sinks.of_call(value.name)
                 if does is not None:
                     detail = "handed on to be called"
-                    self.see(does, node, value.name, "medium", detail, value.route)
+                    self.report(does, node, value.name, "medium", detail, value.route)
 
     def members(self, values: Values, names: list[str | int]) -> Values:
         """Return what members of values may be."""

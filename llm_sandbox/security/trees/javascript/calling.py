@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.results.findings import Capability, Confidence
 from llm_sandbox.security.source import Source
-from llm_sandbox.security.trees.flow import Scope
+from llm_sandbox.security.trees.dataflow import Scope
 from llm_sandbox.security.trees.javascript.bindings import Bindings
 from llm_sandbox.security.trees.javascript.folding import FUNCTIONS, METHODS
 from llm_sandbox.security.trees.javascript.tables import ALIASES, GLOBALS, SINKS
-from llm_sandbox.security.trees.reading import Node, read
+from llm_sandbox.security.trees.syntax_tree import Node, read
 from llm_sandbox.security.trees.values import (
     Function,
     Items,
@@ -25,7 +25,7 @@ from llm_sandbox.security.trees.values import (
 )
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.sightings import Sightings
+    from llm_sandbox.security.raw_findings import ScanOutput
 
 __all__ = ["Calls", "any_item", "items_of"]
 
@@ -60,7 +60,7 @@ class Calls(Bindings):
     def __init__(self, source: Source, outer: Scope | None = None, depth: int = 0) -> None:
         super().__init__(read(source, "javascript"), outer)
         self._depth = depth
-        self._inner: dict[str, Sightings] = {}
+        self._inner: dict[str, ScanOutput] = {}
         self._inner_length = 0
 
     def listed(self, node: Node) -> tuple[Values, ...]:
@@ -81,7 +81,7 @@ class Calls(Bindings):
             watched = base.name in self.sinks.watched
             if watched or (called and base.name in {"globalThis", "import.meta", "fs"}):
                 subject = f"{base.name}[...]"
-                self.see(Capability.DYNAMIC_UNRESOLVED, node, subject, "low", "", base.route)
+                self.report(Capability.DYNAMIC_UNRESOLVED, node, subject, "low", "", base.route)
         found: Values = ()
         for value in bases:
             if isinstance(value, Items):
@@ -128,10 +128,10 @@ class Calls(Bindings):
                 found = union(found, got)
         if escapes:
             for given in arguments:
-                self.see_escape(given, listed or node)
+                self.report_escape(given, listed or node)
         for text in texts(found)[:1]:
             if not texts(self.value(callee)):
-                self.see_folded(text, node)
+                self.report_folded(text, node)
         return found
 
     def _method(self, callee: Node, arguments: tuple[Values, ...]) -> Values:
@@ -219,7 +219,7 @@ class Calls(Bindings):
     def _call_known(
         self, ref: Ref, arguments: tuple[Values, ...], node: Node
     ) -> tuple[Values, bool]:
-        known = self.see_call(ref, list(arguments), node)
+        known = self.report_call(ref, list(arguments), node)
         made = f"{ref.name}()" if len(ref.name) < 100 else ref.name
         if ref.name.endswith(("express", "()()")):
             made = ref.name.removesuffix("()")
@@ -256,7 +256,7 @@ class Calls(Bindings):
                 found.extend((key,) if keys else held for key, held in value.fields.items())
             elif isinstance(value, Ref) and value.name in self.sinks.watched - {"process"}:
                 subject = f"{ref.name}({value.name})"
-                self.see(Capability.DYNAMIC_UNRESOLVED, node, subject, "low", "", value.route)
+                self.report(Capability.DYNAMIC_UNRESOLVED, node, subject, "low", "", value.route)
         return (as_items(found[:500]),) if found else ()
 
     def _require(self, ref: Ref, argument: Values, node: Node) -> Values:
@@ -266,14 +266,14 @@ class Calls(Bindings):
             found: Values = ()
             for text in names:
                 if text.startswith("data:"):
-                    self.see(
+                    self.report(
                         Capability.DYNAMIC_CODE, node, "import", "high", "from a data: address"
                     )
                 else:
                     found = union(found, (self.module(text, node, route),))
             return found
-        if not _is_relative(self.reading.words(node)):
-            self.see(Capability.DYNAMIC_UNRESOLVED, node, ref.name, "low", "", ref.route)
+        if not _is_relative(self.tree.words(node)):
+            self.report(Capability.DYNAMIC_UNRESOLVED, node, ref.name, "low", "", ref.route)
         return ()
 
     def _code(self, ref: Ref, arguments: tuple[Values, ...], node: Node) -> Values:
@@ -281,12 +281,12 @@ class Calls(Bindings):
         given = arguments[-1 if ref.name == "Function" else 0] if arguments else ()
         codes = texts(given)
         if timed and not codes:
-            self.see_escape(given, node)
+            self.report_escape(given, node)
             return ()
         if not arguments and ref.name == "eval":
             return ()
         confidence: Confidence = "high" if codes or self.sure(ref) == "high" else "medium"
-        self.see(Capability.DYNAMIC_CODE, node, ref.name, confidence, "", ref.route)
+        self.report(Capability.DYNAMIC_CODE, node, ref.name, confidence, "", ref.route)
         found: Values = ()
         for text in codes:
             found = union(found, self._run_inner(text, ref, node))
@@ -300,11 +300,11 @@ class Calls(Bindings):
                 return ()
             source = Source(text, "javascript")
             inner = self._inner[text] = type(self)(source, self.scope(node), self._depth + 1).run()
-        span = self.reading.span(node)
-        for seen in inner.seen:
-            if len(self.sightings.seen) < 2_000:
+        span = self.tree.span(node)
+        for seen in inner.findings:
+            if len(self.output.findings) < 2_000:
                 route = (ref.name, *seen.route)
-                self.sightings.seen.append(
+                self.output.findings.append(
                     replace(seen, span=span, inner=seen.inner or seen.span, route=route)
                 )
         for use in inner.modules[:100]:
@@ -329,7 +329,7 @@ class Calls(Bindings):
         evaluated = any(isinstance(each, Record) and "eval" in each.fields for each in options)
         codes = texts(arguments[0]) if arguments else []
         if evaluated or any(text.startswith(("data:", "blob:")) for text in codes):
-            self.see(Capability.DYNAMIC_CODE, node, ref.name, "high", "", ref.route)
+            self.report(Capability.DYNAMIC_CODE, node, ref.name, "high", "", ref.route)
             for text in codes:
                 self._run_inner(text, ref, node)
         return ()

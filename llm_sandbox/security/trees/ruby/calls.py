@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.trees.reading import Node
-from llm_sandbox.security.trees.ruby.acts import Acts
 from llm_sandbox.security.trees.ruby.blocks import evaluated
+from llm_sandbox.security.trees.ruby.effects import Effects
 from llm_sandbox.security.trees.ruby.names import EVALUATORS, KERNEL, LOOKUPS, SENDERS, SINKS
 from llm_sandbox.security.trees.ruby.texts import METHODS
+from llm_sandbox.security.trees.syntax_tree import Node
 from llm_sandbox.security.trees.values import Function, Items, Ref, Values, texts
 
 __all__ = ["Calls"]
@@ -22,7 +22,7 @@ _CHANGERS = frozenset(("<<", "concat", "gsub!", "prepend", "push", "reverse!", "
 _EVENTFUL = frozenset(("at_exit", "binding", "fork"))
 
 
-class Calls(Acts):
+class Calls(Effects):
     """The part of reading Ruby that judges calls."""
 
     def call_rules(self) -> dict[str, Callable[[Node], Values | None]]:
@@ -44,9 +44,9 @@ class Calls(Acts):
     def _method(self, node: Node) -> Values:
         name, parameters = node.get("name"), node.get("parameters")
         made = self.function(node, parameters.children if parameters is not None else [])
-        if name is not None and self.reading.words(name) not in _PRIVATE:
-            self.top.names.setdefault(self.reading.words(name), ())
-            self.bind(self.reading.words(name), (made,), self.top)
+        if name is not None and self.tree.words(name) not in _PRIVATE:
+            self.top.names.setdefault(self.tree.words(name), ())
+            self.bind(self.tree.words(name), (made,), self.top)
         self.give_back(made, self.value(node.get("body")))
         return ()
 
@@ -63,7 +63,7 @@ class Calls(Acts):
     def _alias(self, node: Node) -> Values:
         new, old = node.get("name"), node.get("alias")
         if new is not None and old is not None:
-            self.rename(self.reading.words(new).strip(":"), self.reading.words(old).strip(":"))
+            self.rename(self.tree.words(new).strip(":"), self.tree.words(old).strip(":"))
         return ()
 
     def rename(self, new: str, old: str) -> None:
@@ -73,14 +73,14 @@ class Calls(Acts):
         self.bind(new, known or (Ref(old, ("alias",)),), self.top)
 
     def _identifier(self, node: Node) -> Values:
-        name = self.reading.words(node)
+        name = self.tree.words(node)
         known = self.look_up(name, self.scope(node))
         if known is not None:
             made = [each for each in known if isinstance(each, Function)]
             return self.returned(made[0]) if made else known
         if name in _EVENTFUL and node.field != "name" and not _is_parameter(node):
             if name == "fork" and node.field != "method":
-                self.see_call(Ref("fork"), [], node)
+                self.report_call(Ref("fork"), [], node)
             return (Ref(name),)
         return ()
 
@@ -89,7 +89,7 @@ class Calls(Acts):
     def _call(self, node: Node) -> Values:
         receiver, method = node.get("receiver"), node.get("method")
         arguments = self._arguments(node)
-        name = self.reading.words(method) if method is not None else "call"
+        name = self.tree.words(method) if method is not None else "call"
         if receiver is None:
             return self._function(name, arguments, node)
         value = self.value(receiver)
@@ -121,17 +121,17 @@ class Calls(Acts):
                 if isinstance(each, Function):
                     return self._own(each, arguments)
                 if isinstance(each, Ref):
-                    self.judge(each, arguments, node)
+                    self.evaluator(each, arguments, node)
             if known:
                 return ()
-        return self.judge(Ref(name), arguments, node)
+        return self.evaluator(Ref(name), arguments, node)
 
     def _own(self, function: Function, arguments: list[Values]) -> Values:
         inside = self.scope(function.node.get("parameters"))
         for parameter, value in zip(function.parameters, arguments, strict=False):
             name = parameter if parameter.kind == "identifier" else parameter.get("name")
             if name is not None and value:
-                self.bind(self.reading.words(name), value, inside)
+                self.bind(self.tree.words(name), value, inside)
         return self.returned(function)
 
     def _of_ref(self, ref: Ref, name: str, arguments: list[Values], node: Node) -> Values | None:
@@ -143,13 +143,15 @@ class Calls(Acts):
         if ref.name in KERNEL and f"{ref.name}.{name}" not in SINKS.commands:
             full = f"{ref.name}.{name}"
             known = SINKS.of_call(full)
-            return self.judge(Ref(full if known else name, ref.route, ref.direct), arguments, node)
+            return self.evaluator(
+                Ref(full if known else name, ref.route, ref.direct), arguments, node
+            )
         if ref.route and (name in _CALLERS) and "." not in name:
-            return self.judge(ref, arguments, node)
+            return self.evaluator(ref, arguments, node)
         if ref.route and name in _KEEPERS:
             return (ref,)
         full = f"{ref.name}.{name}"
-        return self.judge(Ref(full, ref.route, ref.direct), arguments, node)
+        return self.evaluator(Ref(full, ref.route, ref.direct), arguments, node)
 
     def reflect(self, ref: Ref | None, name: str, arguments: list[Values], node: Node) -> Values:
         """Judge `send`, `method`, `const_get` and `instance_eval`."""
@@ -161,7 +163,7 @@ class Calls(Acts):
         chosen = texts(arguments[0]) if arguments else []
         if not chosen:
             if arguments and ref is not None and not arguments[0]:
-                self.see(Capability.DYNAMIC_UNRESOLVED, node, name, "low", "", route)
+                self.report(Capability.DYNAMIC_UNRESOLVED, node, name, "low", "", route)
             return ()
         if name == "const_get":
             return tuple(Ref(f"{prefix}{each.replace('::', '.')}", route) for each in chosen)
@@ -171,7 +173,7 @@ class Calls(Acts):
         for each in chosen:
             full = f"{ref.name}.{each}" if ref is not None else each
             named = full if SINKS.of_call(full) is not None else f"{prefix}{each}"
-            found = self.judge(Ref(named, route), arguments[1:], node)
+            found = self.evaluator(Ref(named, route), arguments[1:], node)
         return found
 
     def _of_value(self, value: Values, name: str, arguments: list[Values], node: Node) -> Values:
@@ -181,7 +183,7 @@ class Calls(Acts):
         if name in SENDERS:
             for each in texts(arguments[0]) if arguments else ():
                 if each in _PRIVATE - {"open"}:
-                    return self.judge(Ref(each, (name,)), arguments[1:], node)
+                    return self.evaluator(Ref(each, (name,)), arguments[1:], node)
             return ()
         if name in LOOKUPS and arguments:
             private = [each for each in texts(arguments[0]) if each in _PRIVATE]
@@ -208,7 +210,7 @@ class Calls(Acts):
         result = self.folded(method, value, *arguments)
         if texts(result) and result != value:
             for text in texts(result)[:2]:
-                self.see_text(text, node)
+                self.report_text(text, node)
         return result
 
     def _changed(self, value: Values, name: str, arguments: list[Values], node: Node) -> Values:
@@ -225,13 +227,13 @@ class Calls(Acts):
         if name in {"inject", "reduce", "sum"}:
             return self.folded(METHODS["join"], value)
         if passed is not None:
-            method = METHODS.get(self.reading.words(passed).lstrip("&:"))
+            method = METHODS.get(self.tree.words(passed).lstrip("&:"))
             if method is None:
                 return ()
             return self.folded(lambda parts: [method(part) for part in parts], value)
         if block is None:
             return ()
-        run = evaluated(self.reading, block)
+        run = evaluated(self.tree, block)
         if run is None:
             return ()
         if name == "then":
@@ -244,7 +246,7 @@ class Calls(Acts):
         arguments = [self.value(child) for child in node.children if child is not base]
         for ref in value:
             if isinstance(ref, Ref) and ref.route and ref.name != "ENV":
-                self.judge(ref, arguments, node)
+                self.evaluator(ref, arguments, node)
         result = self.folded(METHODS["[]"], value, *arguments)
         for each in value:
             # Of a list with unknown parts one part may be known.
@@ -258,13 +260,13 @@ class Calls(Acts):
         value = self._first_child(node)
         for ref in value:
             if isinstance(ref, Ref) and ref.route:
-                self.judge(ref, [], node)
+                self.evaluator(ref, [], node)
         return value
 
     def _subshell(self, node: Node) -> Values:
         command = self._joined(node.children)
-        self._see(node, command)
-        self.see_call(Ref("`"), [command], node)
+        self._report(node, command)
+        self.report_call(Ref("`"), [command], node)
         return ()
 
 

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 
-from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
-from llm_sandbox.security.trees.reading import Node, read
 from llm_sandbox.security.trees.ruby.calls import Calls
+from llm_sandbox.security.trees.syntax_tree import Node, read
 from llm_sandbox.security.trees.values import Values
 
-__all__ = ["sight"]
+__all__ = ["scan"]
 
 
-def sight(source: Source, depth: int = 0) -> Sightings:
+def scan(source: Source, depth: int = 0) -> ScanOutput:
     """Return what a program does.
 
     Args:
@@ -31,7 +31,7 @@ class _Program(Calls):
         # A heredoc that ends with the text is complete, which the grammar does not know.
         super().__init__(read(source, "ruby", source.text + "\n"))
         self.nesting = depth
-        self.sight_text = sight
+        self.scan_text = scan
 
     def rules(self) -> dict[str, Callable[[Node], Values | None]]:
         return {**self.literal_rules(), **self.call_rules()}

@@ -11,10 +11,10 @@ from llm_sandbox.security.models import (
     SecurityPattern,
     SecurityPolicy,
 )
-from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
+from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
 from llm_sandbox.security.source import Source
 
-__all__ = ["Judge", "below", "expression"]
+__all__ = ["PolicyEvaluator", "below", "expression"]
 
 _MODULE_FIX = "Use another library, or none."
 _PATTERN_FIX = "Write it without what the pattern matches."
@@ -29,7 +29,7 @@ def below(name: str, parent: str) -> bool:
     return not rest or rest[0] in "./:"
 
 
-class Judge:
+class PolicyEvaluator:
     """Grades what was seen in one program by one policy, which it never changes.
 
     Args:
@@ -41,33 +41,35 @@ class Judge:
         self._policy = policy
         self._source = source
 
-    def of_sightings(self, sightings: Sightings) -> Iterator[Finding]:
+    def grade_output(self, output: ScanOutput) -> Iterator[Finding]:
         """Findings of capabilities, and of modules that the policy restricts."""
-        for sighting in sightings.seen:
-            severity = self._policy.grade(sighting.capability)
-            if severity and not self._is_allowed(sighting.subject, sighting.capability):
-                yield self._capability(sighting, severity)
+        for raw in output.findings:
+            severity = self._policy.grade(raw.capability)
+            if severity and not self._is_allowed(raw.subject, raw.capability):
+                yield self._capability(raw, severity)
         for module in self._policy.restricted_modules or ():
-            for use in sightings.modules:
+            for use in output.modules:
                 name = use.name.removeprefix("node:")
                 if below(name, module.name) and not self._is_allowed(name, "module"):
                     yield self._module(use, module)
 
-    def of_problem(self, problem: str, span: Span | None, *, unseen: bool = False) -> Finding:
+    def problem_finding(
+        self, problem: str, span: Span | None, *, abandoned: bool = False
+    ) -> Finding:
         """The finding of code that could not be read.
 
         Args:
             problem: Why.
             span: Where; None for the first line.
-            unseen: Whether none of it was looked at, as when it is too large.
+            abandoned: Whether none of it was scanned, as when it is too large.
         """
-        block = unseen or self._policy.on_parse_error == "block"
+        block = abandoned or self._policy.on_parse_error == "block"
         severity = SecurityIssueSeverity.HIGH if block else SecurityIssueSeverity.LOW
         place = span or self._source.line_span(1)
-        sighting = Sighting(Capability.UNPARSED, place, problem)
-        return self._capability(sighting, severity)
+        raw = RawFinding(Capability.UNPARSED, place, problem)
+        return self._capability(raw, severity)
 
-    def of_pattern(
+    def pattern_finding(
         self, index: int, pattern: SecurityPattern, span: Span, *, timed_out: bool
     ) -> Finding:
         """The finding of one of the policy's own patterns.
@@ -92,24 +94,24 @@ class Judge:
             fix=_PATTERN_FIX,
         )
 
-    def _capability(self, sighting: Sighting, severity: SecurityIssueSeverity) -> Finding:
-        facts = FACTS[sighting.capability]
-        detail = f" {sighting.detail}" if sighting.detail else ""
-        subject = sighting.subject[:_LONGEST_SUBJECT]
+    def _capability(self, raw: RawFinding, severity: SecurityIssueSeverity) -> Finding:
+        facts = FACTS[raw.capability]
+        detail = f" {raw.detail}" if raw.detail else ""
+        subject = raw.subject[:_LONGEST_SUBJECT]
         return Finding(
-            rule_id=f"{self._source.lang}/{sighting.capability}",
-            category=sighting.capability,
+            rule_id=f"{self._source.lang}/{raw.capability}",
+            category=raw.capability,
             severity=severity.word,
-            confidence=sighting.confidence,
-            span=sighting.span,
-            snippet=self._source.snippet(sighting.span),
+            confidence=raw.confidence,
+            span=raw.span,
+            snippet=self._source.snippet(raw.span),
             subject=subject,
             message=f"{facts.message} ({subject}){detail}",
             why=facts.why,
             fix=facts.fix,
             cwe=facts.cwe,
-            route=sighting.route,
-            inner=sighting.inner,
+            route=raw.route,
+            inner=raw.inner,
         )
 
     def _module(self, use: ModuleUse, module: RestrictedModule) -> Finding:

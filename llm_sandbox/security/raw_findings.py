@@ -6,14 +6,14 @@ from typing import Literal, Protocol
 from llm_sandbox.results.findings import Capability, Confidence, Span
 from llm_sandbox.security.source import Source
 
-__all__ = ["Engine", "EngineName", "ModuleUse", "Sighting", "Sightings"]
+__all__ = ["Engine", "EngineName", "ModuleUse", "RawFinding", "ScanOutput"]
 
 EngineName = Literal["ast", "tree-sitter", "lexical"]
 """How code was read: as a program, by a syntax tree, or as a row of words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class RawFinding:
     """One thing that code does."""
 
     capability: Capability
@@ -48,12 +48,12 @@ class ModuleUse:
 
 
 @dataclass(slots=True)
-class Sightings:
+class ScanOutput:
     """All that an engine saw."""
 
     engine: EngineName
     """How the code was read."""
-    seen: list[Sighting] = field(default_factory=list)
+    findings: list[RawFinding] = field(default_factory=list)
     """What it does, in any order, repetitions allowed."""
     modules: list[ModuleUse] = field(default_factory=list)
     """The modules that it comes by."""
@@ -61,12 +61,12 @@ class Sightings:
     """Why the code could not be read as a program; empty when it could."""
     problem_span: Span | None = None
     """Where that is."""
-    unseen: bool = False
+    abandoned: bool = False
     """Whether reading was given up, for `problem`: the rest is worth nothing then."""
 
 
 class Engine(Protocol):
     """Reads programs of one language. Never runs them, never raises, ends in linear time."""
 
-    def __call__(self, source: Source) -> Sightings:
+    def __call__(self, source: Source) -> ScanOutput:
         """Return what the code does."""

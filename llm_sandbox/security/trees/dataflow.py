@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from llm_sandbox.results.findings import Capability, Confidence, Span
-from llm_sandbox.security.places import installs_packages, is_outside, sight_places
-from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
-from llm_sandbox.security.trees.reading import Node, Reading
+from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
+from llm_sandbox.security.sensitive_text import find_sensitive_text, installs_packages, is_outside
 from llm_sandbox.security.trees.sinks import Sinks
+from llm_sandbox.security.trees.syntax_tree import Node, SyntaxTree
 from llm_sandbox.security.trees.values import Function, Items, Record, Ref, Values, texts, union
 
-__all__ = ["Flow", "Scope", "indirect", "words"]
+__all__ = ["Dataflow", "Scope", "indirect", "words"]
 
 _ROUNDS = 3
 _MOST_SEEN = 2_000
@@ -44,7 +44,7 @@ class Scope:
         return None
 
 
-class Flow:
+class Dataflow:
     """One reading of one program; each language has its own rules."""
 
     sinks: ClassVar[Sinks]
@@ -53,10 +53,10 @@ class Flow:
     deepest: ClassVar[int] = 60
     """Scopes within scopes; deeper ones count as one, which keeps looking up a name quick."""
 
-    def __init__(self, reading: Reading, outer: Scope | None = None) -> None:
-        self.reading = reading
-        self.sightings = Sightings(
-            "tree-sitter", problem=reading.problem, problem_span=reading.problem_span
+    def __init__(self, tree: SyntaxTree, outer: Scope | None = None) -> None:
+        self.tree = tree
+        self.output = ScanOutput(
+            "tree-sitter", problem=tree.problem, problem_span=tree.problem_span
         )
         self.top = Scope(outer)
         self.fields: dict[str, Values] = {}
@@ -81,16 +81,16 @@ class Flow:
 
     # The rounds
 
-    def run(self) -> Sightings:
+    def run(self) -> ScanOutput:
         """Return what the program does."""
         self._give_scopes()
         rules = self.rules()
-        work = [(node, rules[node.kind]) for node in self.reading.order if node.kind in rules]
+        work = [(node, rules[node.kind]) for node in self.tree.order if node.kind in rules]
         for _ in range(_ROUNDS):
             self._stale, self._looked = False, 0
             self._used.clear()
-            self.sightings.seen.clear()
-            self.sightings.modules.clear()
+            self.output.findings.clear()
+            self.output.modules.clear()
             for node, rule in work:
                 value = node.value = rule(node) or ()
                 if value and type(value[0]) is str and len(value[0]) > _LONG:
@@ -99,11 +99,11 @@ class Flow:
                         child.value = ()
             if not self._stale:
                 break
-        return self.sightings
+        return self.output
 
     def _give_scopes(self) -> None:
         declarations, scoping = self.declarations(), self.scoping
-        for node in reversed(self.reading.order):
+        for node in reversed(self.tree.order):
             scope = self.top if node.parent is None else self.scope(node.parent)
             if node.kind in scoping and scope.depth < self.deepest:
                 scope = Scope(scope)
@@ -184,7 +184,7 @@ class Flow:
 
     # What is seen
 
-    def see(
+    def report(
         self,
         capability: Capability,
         where: Node | Span,
@@ -194,69 +194,71 @@ class Flow:
         route: tuple[str, ...] = (),
     ) -> None:
         """Note one thing that the program does."""
-        if len(self.sightings.seen) < _MOST_SEEN:
-            span = where if isinstance(where, Span) else self.reading.span(where)
-            self.sightings.seen.append(
-                Sighting(capability, span, subject[:200], confidence, detail, route)
+        if len(self.output.findings) < _MOST_SEEN:
+            span = where if isinstance(where, Span) else self.tree.span(where)
+            self.output.findings.append(
+                RawFinding(capability, span, subject[:200], confidence, detail, route)
             )
 
     def use_module(self, name: str, where: Node, route: tuple[str, ...] = ()) -> None:
         """Note a module that the program comes by."""
-        if len(self.sightings.modules) < _MOST_SEEN:
+        if len(self.output.modules) < _MOST_SEEN:
             confidence: Confidence = "medium" if route else "high"
-            span = self.reading.span(where)
-            self.sightings.modules.append(ModuleUse(name[:200], span, confidence, route))
+            span = self.tree.span(where)
+            self.output.modules.append(ModuleUse(name[:200], span, confidence, route))
 
-    def see_folded(self, text: str, node: Node) -> None:
+    def report_folded(self, text: str, node: Node) -> None:
         """Note the watched places that a text names which was put together."""
         # A text that grows with each line would be looked at as often as there are lines.
         self._looked += len(text)
-        self.see_text(text if self._looked < _MOST_LOOKED else text[-_TAIL:], node)
+        self.report_text(text if self._looked < _MOST_LOOKED else text[-_TAIL:], node)
 
-    def see_text(self, text: str, node: Node) -> None:
+    def report_text(self, text: str, node: Node) -> None:
         """Note the watched places that a text names, once for each kind."""
         named = set()
         if text not in self._places:
-            self._places[text] = sight_places(text)
+            self._places[text] = find_sensitive_text(text)
         for start, end, capability, what in self._places[text]:
             if capability not in named:
                 named.add(capability)
-                self.see(capability, node, text[start:end], detail=f"names {what}")
+                self.report(capability, node, text[start:end], detail=f"names {what}")
 
-    def see_call(self, ref: Ref, arguments: list[Values], node: Node) -> bool:
+    def report_call(self, ref: Ref, arguments: list[Values], node: Node) -> bool:
         """Note what calling a library's function does; return whether that is anything."""
         name = ref.name
         capability = self.sinks.of_call(name)
         path = self.sinks.writes.get(name)
         if path is not None and path < len(arguments):
-            self._see_write(ref, arguments[path], node)
-        detail = self._see_command(ref, arguments, node)
+            self._report_write(ref, arguments[path], node)
+        detail = self._report_command(ref, arguments, node)
         if capability is None:
             return path is not None
-        self.see(capability, node, name, self.sure(ref), detail, ref.route)
+        self.report(capability, node, name, self.sure(ref), detail, ref.route)
         return True
 
-    def _see_command(self, ref: Ref, arguments: list[Values], node: Node) -> str:
+    def _report_command(self, ref: Ref, arguments: list[Values], node: Node) -> str:
         """Return what is known of the command that a function is given, for people."""
         first = self.sinks.commands.get(ref.name)
         command = " ".join(words(arguments[first:])) if first is not None else ""
         if installs_packages(command):
             capability = Capability.PACKAGE_INSTALL
-            self.see(capability, node, command, self.sure(ref), "", ref.route)
+            self.report(capability, node, command, self.sure(ref), "", ref.route)
         return f"with the command {command[:80]!r}" if command else ""
 
-    def _see_write(self, ref: Ref, path: Values, node: Node) -> None:
+    def _report_write(self, ref: Ref, path: Values, node: Node) -> None:
         for text in texts(path):
             if is_outside(text):
                 detail = f"the file {text[:80]!r}"
-                self.see(Capability.FILE_WRITE, node, ref.name, self.sure(ref), detail, ref.route)
+                self.report(
+                    Capability.FILE_WRITE, node, ref.name, self.sure(ref), detail, ref.route
+                )
                 return
 
-    def see_read(self, ref: Ref, node: Node) -> None:
+    def report_read(self, ref: Ref, node: Node) -> None:
         """Note what reading a library's name does."""
         capability = self.sinks.of_read(ref.name)
         if capability is not None:
-            self.see(capability, node, ref.name, self.sure(ref), "", ref.route)
+            self.report(capability, node, ref.name, self.sure(ref), "", ref.route)
 
     def sure(self, ref: Ref) -> Confidence:
         """Return how sure it is that something is what it was tracked to be."""

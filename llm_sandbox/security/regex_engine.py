@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import Protocol
 
 from llm_sandbox.security.models import PatternTarget
-from llm_sandbox.security.sightings import ModuleUse, Sightings
+from llm_sandbox.security.raw_findings import ModuleUse, ScanOutput
 from llm_sandbox.security.source import Source
 
-__all__ = ["CodeReader", "HandlerReading"]
+__all__ = ["CodeReader", "RegexEngine"]
 
 
 class CodeReader(Protocol):
@@ -26,7 +26,7 @@ class CodeReader(Protocol):
         """Return a regular expression that matches an import of `module`."""
 
 
-class HandlerReading:
+class RegexEngine:
     """One program, read by the patterns of a handler.
 
     Args:
@@ -39,9 +39,9 @@ class HandlerReading:
         self._reader = reader
         self._visible = self._without_comments()
 
-    def sightings(self, modules: Iterable[str]) -> Sightings:
+    def output(self, modules: Iterable[str]) -> ScanOutput:
         """Return which of these modules the program imports."""
-        return Sightings("lexical", modules=list(self._imports(modules)))
+        return ScanOutput("lexical", modules=list(self._imports(modules)))
 
     def mask(self, target: PatternTarget) -> str:
         """Return the program without its comments; a handler does not tell strings from code."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from llm_sandbox.results.findings import Capability, Confidence
-from llm_sandbox.security.sightings import Sighting
+from llm_sandbox.security.raw_findings import RawFinding
 from llm_sandbox.security.source import Source
 
-__all__ = ["sight_hidden"]
+__all__ = ["find_hidden_text"]
 
 _MOST = 100
 
@@ -46,7 +46,7 @@ _WORD = re.compile(r"\w+")
 _PLAIN_WORD = re.compile(r"(?a:\w+)")
 
 
-def sight_hidden(source: Source) -> list[Sighting]:
+def find_hidden_text(source: Source) -> list[RawFinding]:
     """Return what in code is not what it looks like: at most 100 places, in their order.
 
     NUL, backspace, escape and lone carriage returns; controls of direction and hidden tags
@@ -65,7 +65,7 @@ def sight_hidden(source: Source) -> list[Sighting]:
     return sorted(found, key=lambda one: (one.span.line, one.span.column))[:_MOST]
 
 
-def _controls(source: Source) -> list[Sighting]:
+def _controls(source: Source) -> list[RawFinding]:
     text = source.text
     found = [
         _character(source, match.start(), match.end())
@@ -80,7 +80,7 @@ def _controls(source: Source) -> list[Sighting]:
     return found
 
 
-def _unseen(source: Source) -> Iterator[Sighting]:
+def _unseen(source: Source) -> Iterator[RawFinding]:
     text = source.text
     code: str | None = None
     count = 0
@@ -116,17 +116,17 @@ def _beside_name(text: str, code: str, at: int) -> bool:
     return in_code and any(side.isalnum() or side == "_" for side in sides)
 
 
-def _character(source: Source, start: int, end: int, confidence: Confidence = "high") -> Sighting:
+def _character(source: Source, start: int, end: int, confidence: Confidence = "high") -> RawFinding:
     character = source.text[start]
     name = unicodedata.name(character, "") or _CONTROL_NAMES.get(character, "")
     subject = f"U+{ord(character):04X} {name}".strip()
-    return Sighting(Capability.HIDDEN_TEXT, source.span(start, end), subject, confidence)
+    return RawFinding(Capability.HIDDEN_TEXT, source.span(start, end), subject, confidence)
 
 
 _CONTROL_NAMES = {"\0": "NULL", "\x08": "BACKSPACE", "\r": "CARRIAGE RETURN", "\x1b": "ESCAPE"}
 
 
-def _names(source: Source) -> Iterator[Sighting]:
+def _names(source: Source) -> Iterator[RawFinding]:
     # What is a comment is only asked when a word in it might be a name in disguise.
     words = [match for match in _WORD.finditer(source.text) if _is_alike(match[0])]
     if not words:
@@ -146,7 +146,7 @@ def _names(source: Source) -> Iterator[Sighting]:
             if normal.translate(_ALIKE) not in plain:
                 continue
             confidence = "medium"
-        yield Sighting(
+        yield RawFinding(
             Capability.HIDDEN_TEXT,
             source.span(start, end),
             normal.translate(_ALIKE),

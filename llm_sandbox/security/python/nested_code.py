@@ -9,8 +9,8 @@ from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python.folding import UNKNOWN, text_of
 from llm_sandbox.security.python.scopes import Scope
 from llm_sandbox.security.python.values import (
+    Alternatives,
     Args,
-    Choice,
     Class,
     Code,
     Function,
@@ -25,12 +25,19 @@ from llm_sandbox.security.python.values import (
 from llm_sandbox.security.source import Source
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
-__all__ = ["TEXTS", "examples_of_functions", "factories", "imported", "read", "run_text"]
+__all__ = [
+    "EVALUATORS",
+    "examples_of_functions",
+    "follow_evaluation",
+    "follow_factories",
+    "import_written",
+    "run_text",
+]
 
 
-TEXTS: dict[str, tuple[tuple[int, str, str], ...]] = {
+EVALUATORS: dict[str, tuple[tuple[int, str, str], ...]] = {
     "builtins.eval": ((0, "source", "python"),),
     "builtins.exec": ((0, "source", "python"),),
     "six.exec_": ((0, "_code_", "python"),),
@@ -135,19 +142,21 @@ its name; ``cell``: as a notebook's cell; ``line``, ``magic``: as a magic; ``que
 """
 
 
-def read(m: Machine, name: str, args: Args, keywords: Keywords, node: Any) -> Value | None:
+def follow_evaluation(
+    m: Interpreter, name: str, args: Args, keywords: Keywords, node: Any
+) -> Value | None:
     """Follow the text that a function evaluates, and return what an evaluation gives."""
     result: Value | None = None
-    for position, keyword, how in TEXTS.get(name, ()):
+    for position, keyword, how in EVALUATORS.get(name, ()):
         given = args[position] if position < len(args) else keywords.get(keyword)
         if given is None and position >= len(args) and keyword not in keywords:
             continue
-        given = m.settle(given)
+        given = m.force(given)
         while isinstance(given, Code):
-            given = m.settle(given.text)
+            given = m.force(given.text)
         texts = [(one, text_of(one)) for one in options(given)]
         if not texts and how == "loud":
-            m.see(Capability.DYNAMIC_CODE, node, name)
+            m.report(Capability.DYNAMIC_CODE, node, name)
         scope = _scope_of(args, keywords) if how == "python" and position == 0 else None
         for one, text in texts[:8]:
             if text is not None:
@@ -168,7 +177,7 @@ def _scope_of(args: Args, keywords: Keywords) -> Table | None:
 
 
 def _read_one(
-    m: Machine,
+    m: Interpreter,
     name: str,
     how: str,
     text: str,
@@ -178,7 +187,7 @@ def _read_one(
 ) -> Value | None:
     if how in {"python", "loud", "text"}:
         if how != "python":
-            m.see(Capability.DYNAMIC_CODE, node, name)
+            m.report(Capability.DYNAMIC_CODE, node, name)
         if name.startswith(("sympy.", "typing.")) and "(" not in text:
             return None
         return run_text(m, text, node, (name.removeprefix("builtins."),), table)
@@ -188,8 +197,8 @@ def _read_one(
     elif how == "file":
         _run_file(m, text, node, name)
     elif how == "module":
-        if imported(m, text, node, (name,)) is None:
-            m.comes_by(text, node, (name,))
+        if import_written(m, text, node, (name,)) is None:
+            m.report_module(text, node, (name,))
     elif how == "doctest":
         _examples(m, text, node, name)
     elif how in {"cell", "line", "magic"}:
@@ -197,9 +206,9 @@ def _read_one(
     return None
 
 
-def _cell(m: Machine, how: str, text: str, args: Args, node: Any, name: str) -> None:
+def _cell(m: Interpreter, how: str, text: str, args: Args, node: Any, name: str) -> None:
     if how == "line":
-        rest = [text_of(m.settle(arg)) or "" for arg in args[1:]]
+        rest = [text_of(m.force(arg)) or "" for arg in args[1:]]
         marks = "%%" if name.endswith("run_cell_magic") else "%"
         text = f"{marks}{text} {rest[0] if rest else ''}" + "".join(
             f"\n{line}" for line in rest[1:]
@@ -209,13 +218,13 @@ def _cell(m: Machine, how: str, text: str, args: Args, node: Any, name: str) -> 
     run_text(m, text, node, (name,), notebook=True)
 
 
-def _run_file(m: Machine, path: str, node: Any, name: str) -> None:
-    text = m.texts.get(path.removeprefix("./"))
+def _run_file(m: Interpreter, path: str, node: Any, name: str) -> None:
+    text = m.files.get(path.removeprefix("./"))
     if text:
         run_text(m, text, node, (name,))
 
 
-def _hints(m: Machine, one: Value, node: Any, name: str) -> None:
+def _hints(m: Interpreter, one: Value, node: Any, name: str) -> None:
     definition = getattr(one, "node", None)
     found: list[ast.expr | None] = []
     if isinstance(definition, ast.ClassDef):
@@ -229,7 +238,7 @@ def _hints(m: Machine, one: Value, node: Any, name: str) -> None:
             run_text(m, annotation.value, node, (name,))
 
 
-def _docstring(m: Machine, one: Value, node: Any, name: str) -> None:
+def _docstring(m: Interpreter, one: Value, node: Any, name: str) -> None:
     if isinstance(one, Function):
         _examples(m, text_of(one.fields.get("__doc__")) or "", node, name)
     body = getattr(getattr(one, "node", None), "body", None)
@@ -237,7 +246,7 @@ def _docstring(m: Machine, one: Value, node: Any, name: str) -> None:
         _examples(m, ast.get_docstring(one.node) or "", node, name)  # type: ignore[attr-defined]
 
 
-def _examples(m: Machine, text: str, node: Any, name: str) -> None:
+def _examples(m: Interpreter, text: str, node: Any, name: str) -> None:
     lines = [
         line.strip()[4:] for line in text.splitlines() if line.strip().startswith((">>> ", "... "))
     ]
@@ -245,14 +254,14 @@ def _examples(m: Machine, text: str, node: Any, name: str) -> None:
         run_text(m, "\n".join(lines), node, (name,))
 
 
-def examples_of_functions(m: Machine, node: Any, name: str) -> None:
+def examples_of_functions(m: Interpreter, node: Any, name: str) -> None:
     """Follow the examples in the docstrings of the functions so far, as `doctest.testmod` does."""
     for function in list(m.functions):
         _docstring(m, function, node, name)
 
 
 def run_text(
-    m: Machine,
+    m: Interpreter,
     text: str,
     node: Any,
     route: tuple[str, ...],
@@ -273,7 +282,7 @@ def run_text(
 
     text = text.lstrip(" \t") if not notebook else text
     source = Source(text, "python", notebook)
-    with m.text(source, node, route) as may:
+    with m.nested_text(source, node, route) as may:
         if not may:
             return None
         if table is None:
@@ -286,14 +295,14 @@ def run_text(
         return result
 
 
-def imported(m: Machine, name: str, node: Any, route: tuple[str, ...]) -> Value | None:
+def import_written(m: Interpreter, name: str, node: Any, route: tuple[str, ...]) -> Value | None:
     """Follow the import of a module that the program itself has written; None when it has not."""
     path = name.replace(".", "/")
     for written in (f"{path}.py", f"{path}/__init__.py"):
-        for known, text in list(m.texts.items()):
+        for known, text in list(m.files.items()):
             if known == written or known.endswith(f"/{written}"):
                 if text is None:
-                    m.doubtful(
+                    m.report_unresolved(
                         Capability.DYNAMIC_UNRESOLVED, node, f"import {name}", "that it wrote"
                     )
                     return None
@@ -301,7 +310,7 @@ def imported(m: Machine, name: str, node: Any, route: tuple[str, ...]) -> Value 
     return None
 
 
-def _module_of(m: Machine, name: str, text: str, node: Any) -> Value:
+def _module_of(m: Interpreter, name: str, text: str, node: Any) -> Value:
     scope = Scope("module")
     with m.within(scope):
         run_text(m, text, node, (f"import {name}",))
@@ -310,7 +319,7 @@ def _module_of(m: Machine, name: str, text: str, node: Any) -> Value:
     return Instance(cls)
 
 
-def factories(m: Machine, config: Value | None, node: Any) -> None:
+def follow_factories(m: Interpreter, config: Value | None, node: Any) -> None:
     """Follow ``()`` and ``class`` of a logging configuration: full names that are called."""
     if not m.spend():
         return
@@ -319,16 +328,16 @@ def factories(m: Machine, config: Value | None, node: Any) -> None:
             text = m.plain(value)
             if key in {"()", "class"} and isinstance(text, str) and text is not UNKNOWN:
                 _call_by_name(m, text, config, node)
-            factories(m, value, node)
+            follow_factories(m, value, node)
     elif isinstance(config, Items):
         for one in config.items:
-            factories(m, one, node)
-    elif isinstance(config, Choice):
+            follow_factories(m, one, node)
+    elif isinstance(config, Alternatives):
         for one in config.of:
-            factories(m, one, node)
+            follow_factories(m, one, node)
 
 
-def _call_by_name(m: Machine, name: str, config: Table, node: Any) -> None:
+def _call_by_name(m: Interpreter, name: str, config: Table, node: Any) -> None:
     from llm_sandbox.security.python.calls import invoke
     from llm_sandbox.security.python.modules import canonical
 

@@ -10,8 +10,8 @@ from llm_sandbox.security.python.folding import UNKNOWN, plain, weigh
 from llm_sandbox.security.python.positions import Positions
 from llm_sandbox.security.python.scopes import Scope
 from llm_sandbox.security.python.values import (
-    Attempt,
-    Choice,
+    Alternatives,
+    Deferred,
     Function,
     Items,
     Ref,
@@ -19,7 +19,7 @@ from llm_sandbox.security.python.values import (
     Value,
     choose,
 )
-from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
+from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
 
 if TYPE_CHECKING:
     import ast
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from llm_sandbox.security.python.cells import Magic
     from llm_sandbox.security.source import Source
 
-__all__ = ["BREAK", "CONTINUE", "RETURN", "ExhaustedError", "Machine"]
+__all__ = ["BREAK", "CONTINUE", "RETURN", "ExhaustedError", "Interpreter"]
 
 BREAK, CONTINUE, RETURN = 1, 2, 3
 """How a statement ends the block that it is in."""
@@ -51,12 +51,12 @@ class ExhaustedError(Exception):
     """The program makes reading it take much more than its length deserves."""
 
 
-class Machine:
+class Interpreter:
     """Reads one program.
 
     Args:
         source: The program.
-        sightings: Where to put what is seen.
+        output: Result that findings and modules are added to.
         expressions: Kind of node to what works out its value.
         statements: Kind of node to what follows it.
     """
@@ -64,13 +64,13 @@ class Machine:
     def __init__(
         self,
         source: Source,
-        sightings: Sightings,
-        expressions: dict[type[ast.AST], Callable[[Machine, Any], Value | None]],
-        statements: dict[type[ast.AST], Callable[[Machine, Any], int]],
+        output: ScanOutput,
+        expressions: dict[type[ast.AST], Callable[[Interpreter, Any], Value | None]],
+        statements: dict[type[ast.AST], Callable[[Interpreter, Any], int]],
     ) -> None:
         self.expressions = expressions
         self.statements = statements
-        self.sightings = sightings
+        self.output = output
         self.positions = Positions(source)
         self.scope = Scope("module")
         self.block = 0
@@ -78,22 +78,22 @@ class Machine:
         """Number of the latest branch; see `Scope.bind`."""
         self.exact = False
         """Whether conditions and loops are followed as they would run."""
-        self.doubt = 0
+        self.uncertainty = 0
         """How many of the things that led here are uncertain."""
         self.changes = 0
         """How often a module's name was bound to what must not be lost from sight."""
         self.function: Function | None = None
         self.returned: list[Value | None] = []
         self.functions: list[Function] = []
-        self.held: list[tuple[Ref, ast.AST]] = []
+        self.lookups: list[tuple[Ref, ast.AST]] = []
         """What was looked up but may never be called under a name that is known."""
         self.defined: set[str] = set()
         """Names of functions and classes of the program."""
         self.fields: dict[str, Value | None] = {}
         """Attributes that were set on objects that are not known."""
-        self.texts: dict[str, str | None] = {}
+        self.files: dict[str, str | None] = {}
         """Name of a file that the program writes to its text."""
-        self.commands: dict[str, list[Sighting]] = {}
+        self.commands: dict[str, list[RawFinding]] = {}
         """Shell command to what was seen in it."""
         self.raised: Value | None = None
         """What the exceptions that the program raises carry."""
@@ -149,9 +149,9 @@ class Machine:
                 return ended
         return 0
 
-    def settle(self, value: Value | None) -> Value | None:
+    def force(self, value: Value | None) -> Value | None:
         """Work out a value whose working out was put off."""
-        while isinstance(value, Attempt):
+        while isinstance(value, Deferred):
             if value.running or self.depth > 40:
                 return None
             value.running = True
@@ -168,9 +168,9 @@ class Machine:
                 self.work = left - (start - self.work)
             value.work = lambda found=found: found  # type: ignore[misc]
             value = found
-            if isinstance(value, Choice):
+            if isinstance(value, Alternatives):
                 # What is put off within it may lead back to itself.
-                value = choose(one for one in value.of if not isinstance(one, Attempt))
+                value = choose(one for one in value.of if not isinstance(one, Deferred))
         return value
 
     def spend(self, amount: int = 1) -> bool:
@@ -178,7 +178,7 @@ class Machine:
         self.work -= amount
         return self.work > 0
 
-    def see(
+    def report(
         self,
         capability: Capability,
         node: ast.AST | Span,
@@ -189,33 +189,33 @@ class Machine:
         route: tuple[str, ...] = (),
     ) -> None:
         """Record something that the program does."""
-        if self.doubt and confidence == "high":
+        if self.uncertainty and confidence == "high":
             confidence = "medium"
         span = self.positions.span(node)
         subject = subject.removeprefix("builtins.")
-        sighting = Sighting(capability, span, subject, confidence, detail, route)
-        self.sightings.seen.append(self._placed(sighting))
+        raw = RawFinding(capability, span, subject, confidence, detail, route)
+        self.output.findings.append(self._placed(raw))
 
-    def add(self, sighting: Sighting, node: ast.AST | Span, route: tuple[str, ...]) -> None:
+    def add(self, raw: RawFinding, node: ast.AST | Span, route: tuple[str, ...]) -> None:
         """Record what another engine saw in text that a node evaluates."""
         span = self.positions.span(node)
-        inner = sighting.inner or sighting.span
-        moved = replace(sighting, span=span, inner=inner, route=(*route, *sighting.route))
-        self.sightings.seen.append(self._placed(moved))
+        inner = raw.inner or raw.span
+        moved = replace(raw, span=span, inner=inner, route=(*route, *raw.route))
+        self.output.findings.append(self._placed(moved))
 
-    def doubtful(
+    def report_unresolved(
         self, capability: Capability, node: ast.AST | Span, subject: str, detail: str = ""
     ) -> None:
         """Record what cannot be known here; in a function, unless its calls make it known."""
         outer, function = self.outer, self.function
         span = self.positions.span(node)
-        sighting = self._placed(Sighting(capability, span, subject, "low", detail))
+        raw = self._placed(RawFinding(capability, span, subject, "low", detail))
         if function is not None and function.running and not self.exact and outer is None:
-            function.doubts.append(lambda: self.sightings.seen.append(sighting))
+            function.unresolved.append(lambda: self.output.findings.append(raw))
         else:
-            self.sightings.seen.append(sighting)
+            self.output.findings.append(raw)
 
-    def comes_by(
+    def report_module(
         self, name: str, node: ast.AST | Span, route: tuple[str, ...] = (), sure: bool = True
     ) -> None:
         """Record that the program has a module."""
@@ -223,14 +223,14 @@ class Machine:
         if self.outer is not None:
             span, route = self.outer[0], (*self.outer[1], *route)
         confidence: Confidence = "high" if sure else "medium"
-        self.sightings.modules.append(ModuleUse(name, span, confidence, route))
+        self.output.modules.append(ModuleUse(name, span, confidence, route))
 
-    def _placed(self, sighting: Sighting) -> Sighting:
+    def _placed(self, raw: RawFinding) -> RawFinding:
         if self.outer is None:
-            return sighting
+            return raw
         span, route = self.outer
-        inner = sighting.inner or sighting.span
-        return replace(sighting, span=span, route=(*route, *sighting.route), inner=inner)
+        inner = raw.inner or raw.span
+        return replace(raw, span=span, route=(*route, *raw.route), inner=inner)
 
     def context(self) -> tuple[Any, ...]:
         """Return which text is being read; see `restore`."""
@@ -240,9 +240,9 @@ class Machine:
         """Go on in a text that was left, or enter it again."""
         self.positions, self.outer, self.text_depth, self.magics = context
 
-    def look(self, ref: Ref, node: ast.AST) -> None:
+    def note_lookup(self, ref: Ref, node: ast.AST) -> None:
         """Remember that a function of interest was looked up."""
-        self.held.append((ref, node))
+        self.lookups.append((ref, node))
 
     @contextmanager
     def branch(self) -> Iterator[None]:
@@ -258,11 +258,11 @@ class Machine:
     @contextmanager
     def unsure(self) -> Iterator[None]:
         """Follow what is only one possibility."""
-        self.doubt += 1
+        self.uncertainty += 1
         try:
             yield
         finally:
-            self.doubt -= 1
+            self.uncertainty -= 1
 
     @contextmanager
     def within(self, scope: Scope) -> Iterator[None]:
@@ -275,12 +275,14 @@ class Machine:
             self.scope = before
 
     @contextmanager
-    def text(self, source: Source, node: ast.AST | Span, route: tuple[str, ...]) -> Iterator[bool]:
+    def nested_text(
+        self, source: Source, node: ast.AST | Span, route: tuple[str, ...]
+    ) -> Iterator[bool]:
         """Read text that a node evaluates; gives False when it lies too deep."""
         if self.text_depth >= _DEEPEST_TEXT or not self.spend(20 + len(source.text) // 50):
             yield False
             return
-        before, doubt = self.context(), self.doubt
+        before, uncertainty = self.context(), self.uncertainty
         if self.outer is None:
             self.outer = (self.positions.span(node), route)
         else:
@@ -292,4 +294,4 @@ class Machine:
             yield True
         finally:
             self.restore(before)
-            self.doubt = doubt
+            self.uncertainty = uncertainty

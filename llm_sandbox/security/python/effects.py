@@ -8,31 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python import strings
-from llm_sandbox.security.python.commands import command_of, is_shell, see_shell, shortened
+from llm_sandbox.security.python.commands import command_of, is_shell, report_shell, shortened
 from llm_sandbox.security.python.folding import UNKNOWN, text_of
+from llm_sandbox.security.python.name_tables import names
 from llm_sandbox.security.python.values import (
     Args,
     Keywords,
-    Place,
+    OpenFile,
+    PathValue,
     Ref,
     Value,
-    Written,
     options,
 )
-from llm_sandbox.security.python.words import names
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
 __all__ = [
     "CONDITIONS",
     "METHODS",
     "is_outside",
-    "opened",
+    "open_file",
     "path_of",
-    "see_call",
-    "see_path_method",
-    "see_write",
+    "report_call",
+    "report_path_method",
+    "report_write",
 ]
 
 
@@ -42,8 +42,8 @@ _INSIDE = re.compile(
 _WEB = re.compile(r"(?:https?|ftps?|s3|gs|gcs|hdfs|abfs|sftp|ssh)://", re.IGNORECASE)
 
 
-def see_call(
-    m: Machine, capability: Capability, ref: Ref, args: Args, keywords: Keywords, node: Any
+def report_call(
+    m: Interpreter, capability: Capability, ref: Ref, args: Args, keywords: Keywords, node: Any
 ) -> None:
     """Record a call of something that `sinks` lists."""
     detail = ""
@@ -52,26 +52,26 @@ def see_call(
         if command:
             detail = f"with the command {shortened(command)}"
             if strings.installs(command):
-                m.see(Capability.PACKAGE_INSTALL, node, ref.name, detail=detail, route=ref.route)
+                m.report(Capability.PACKAGE_INSTALL, node, ref.name, detail=detail, route=ref.route)
             if is_shell(m, ref.name, keywords):
-                see_shell(m, command, node, ref.name)
+                report_shell(m, command, node, ref.name)
             elif re.search(r"\bcrontab\b", command):
-                m.see(Capability.PERSISTENCE, node, "crontab", detail=detail)
+                m.report(Capability.PERSISTENCE, node, "crontab", detail=detail)
     elif capability is Capability.PROCESS_FORK and m.loops:
-        m.see(Capability.RESOURCE, node, ref.name, detail="in a loop without an end")
+        m.report(Capability.RESOURCE, node, ref.name, detail="in a loop without an end")
     elif args:
-        found = text_of(m.settle(args[0]))
+        found = text_of(m.force(args[0]))
         if found is not None and capability is not Capability.DESERIALISE:
             detail = f"with {shortened(found)}"
     confidence = "high" if ref.sure else "medium"
-    m.see(capability, node, ref.name, confidence=confidence, detail=detail, route=ref.route)  # type: ignore[arg-type]
+    m.report(capability, node, ref.name, confidence=confidence, detail=detail, route=ref.route)  # type: ignore[arg-type]
 
 
-def path_of(m: Machine, value: Value | None) -> str | None:
+def path_of(m: Interpreter, value: Value | None) -> str | None:
     """Return the path that a value names; None when it is not known."""
-    settled = m.settle(value)
+    settled = m.force(value)
     for one in options(settled):
-        if isinstance(one, Place):
+        if isinstance(one, PathValue):
             return one.path
         text = text_of(one)
         if text is not None:
@@ -89,89 +89,89 @@ def is_outside(path: str) -> bool:
     return whole == ".." or whole.startswith("../")
 
 
-def see_write(m: Machine, path: str | None, node: Any, subject: str) -> None:
+def report_write(m: Interpreter, path: str | None, node: Any, subject: str) -> None:
     """Record that a file is written, when where it lies matters."""
     if not path:
         return
     if strings.is_persistent(path):
-        m.see(Capability.PERSISTENCE, node, path, detail=f"by {subject}")
+        m.report(Capability.PERSISTENCE, node, path, detail=f"by {subject}")
     if is_outside(path):
-        m.see(Capability.FILE_WRITE, node, path, detail=f"by {subject}")
+        m.report(Capability.FILE_WRITE, node, path, detail=f"by {subject}")
 
 
-def opened(m: Machine, path: str | None, mode: Value | None) -> Value:
+def open_file(m: Interpreter, path: str | None, mode: Value | None) -> Value:
     """Return the open file."""
-    text = text_of(m.settle(mode)) if mode is not None else "r"
+    text = text_of(m.force(mode)) if mode is not None else "r"
     writes = text is None or any(letter in text for letter in "wax+")
     if path is not None and writes and mode is not None:
-        m.texts.setdefault(path.removeprefix("./"), "")
-    return Written(path, writes)
+        m.files.setdefault(path.removeprefix("./"), "")
+    return OpenFile(path, writes)
 
 
-def _open(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+def _open(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
     mode = args[1] if len(args) > 1 else keywords.get("mode")
-    text = text_of(m.settle(mode)) if mode is not None else "r"
+    text = text_of(m.force(mode)) if mode is not None else "r"
     path = path_of(m, args[0] if args else keywords.get("file", keywords.get("filename")))
     if text is not None and any(letter in text for letter in "wax+"):
-        see_write(m, path, node, "open")
+        report_write(m, path, node, "open")
     if path is not None and _WEB.match(path) and ref.name != "builtins.open":
-        m.see(Capability.NETWORK_WEB, node, path)
+        m.report(Capability.NETWORK_WEB, node, path)
 
 
-def _os_open(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+def _os_open(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
     flags = args[1] if len(args) > 1 else keywords.get("flags")
     if not (isinstance(flags, Ref) and flags.name == "os.O_RDONLY"):
-        see_write(m, path_of(m, args[0] if args else None), node, "os.open")
+        report_write(m, path_of(m, args[0] if args else None), node, "os.open")
 
 
-def _writes_first(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+def _writes_first(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
     given = args[0] if args else next(iter(keywords.values()), None)
-    see_write(m, path_of(m, given), node, ref.name)
+    report_write(m, path_of(m, given), node, ref.name)
 
 
-def _writes_second(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+def _writes_second(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
     given = (
         args[1]
         if len(args) > 1
         else keywords.get("dst", keywords.get("path", keywords.get("target")))
     )
-    see_write(m, path_of(m, given), node, ref.name)
+    report_write(m, path_of(m, given), node, ref.name)
 
 
-def _yaml(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+def _yaml(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
     loader = args[1] if len(args) > 1 else keywords.get("Loader")
     if isinstance(loader, Ref) and re.search(r"(?:Safe|Base)Loader$", loader.name):
         return
-    m.see(Capability.DESERIALISE, node, ref.name, route=ref.route)
+    m.report(Capability.DESERIALISE, node, ref.name, route=ref.route)
 
 
 def _unless(keyword: str, wanted: object, default: bool) -> Any:
-    def see(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    def check(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
         given = keywords.get(keyword)
-        value = m.plain(m.settle(given)) if keyword in keywords else UNKNOWN
+        value = m.plain(m.force(given)) if keyword in keywords else UNKNOWN
         if default if keyword not in keywords else value is wanted or value is UNKNOWN:
-            m.see(Capability.DESERIALISE, node, ref.name, route=ref.route)
+            m.report(Capability.DESERIALISE, node, ref.name, route=ref.route)
 
-    return see
+    return check
 
 
-def _reads(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+def _reads(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
     given = args[0] if args else next(iter(keywords.values()), None)
     path = path_of(m, given)
     if path is not None and _WEB.match(path):
-        m.see(Capability.NETWORK_WEB, node, ref.name, detail=f"of {shortened(path)}")
+        m.report(Capability.NETWORK_WEB, node, ref.name, detail=f"of {shortened(path)}")
 
 
-def _mmap(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
-    protection = m.plain(m.settle(keywords.get("prot")))
+def _mmap(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    protection = m.plain(m.force(keywords.get("prot")))
     if (protection is UNKNOWN and "prot" in keywords) or (
         isinstance(protection, int) and protection & 4
     ):
-        m.see(Capability.NATIVE, node, "mmap.mmap", detail="with memory that can be run")
+        m.report(Capability.NATIVE, node, "mmap.mmap", detail="with memory that can be run")
 
 
-def _allocates(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
-    given = m.plain(m.settle(args[0])) if args else UNKNOWN
+def _allocates(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    given = m.plain(m.force(args[0])) if args else UNKNOWN
     count = 1
     shape = (
         given if isinstance(given, (tuple, list)) and ref.name.startswith("numpy.") else (given,)
@@ -179,35 +179,35 @@ def _allocates(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) 
     for one in shape:
         count *= one if isinstance(one, int) else 0
     if count >= 10_000_000_000 or (ref.name.startswith("builtins.byte") and count >= 1_000_000_000):
-        m.see(Capability.RESOURCE, node, "memory", detail=f"with {count:,} items")
+        m.report(Capability.RESOURCE, node, "memory", detail=f"with {count:,} items")
 
 
-def _logging(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
-    from llm_sandbox.security.python.evaluated import factories
+def _logging(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    from llm_sandbox.security.python.nested_code import follow_factories
 
-    factories(m, args[0] if args else keywords.get("config"), node)
+    follow_factories(m, args[0] if args else keywords.get("config"), node)
 
 
-def _testmod(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
-    from llm_sandbox.security.python.evaluated import examples_of_functions
+def _testmod(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+    from llm_sandbox.security.python.nested_code import examples_of_functions
 
     examples_of_functions(m, node, ref.name)
 
 
-def _print(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+def _print(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
     file = keywords.get("file")
-    if isinstance(file, Written) and file.path is not None and file.writes:
-        texts = [text_of(m.settle(arg)) for arg in args]
+    if isinstance(file, OpenFile) and file.path is not None and file.writes:
+        texts = [text_of(m.force(arg)) for arg in args]
         key = file.path.removeprefix("./")
         known = None not in texts
-        m.texts[key] = " ".join(text or "" for text in texts) + "\n" if known else None
+        m.files[key] = " ".join(text or "" for text in texts) + "\n" if known else None
 
 
-def _path_class(m: Machine, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
+def _path_class(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
     """A method called on the class: ``Path.write_text(path, ..)``."""
     base = args[0] if args else None
-    place = base if isinstance(base, Place) else Place(path_of(m, base))
-    see_path_method(m, place, ref.name.rpartition(".")[2], args[1:], keywords, node)
+    place = base if isinstance(base, PathValue) else PathValue(path_of(m, base))
+    report_path_method(m, place, ref.name.rpartition(".")[2], args[1:], keywords, node)
 
 
 _PANDAS_READ = names(
@@ -286,54 +286,56 @@ CONDITIONS: dict[str, Any] = {
 """Full name to what looks at the arguments."""
 
 
-def see_path_method(
-    m: Machine, place: Place, name: str, args: Args, keywords: Keywords, node: Any
+def report_path_method(
+    m: Interpreter, place: PathValue, name: str, args: Args, keywords: Keywords, node: Any
 ) -> None:
     """Record what a method of a path does."""
     path = place.path
     subject = f"pathlib.Path.{name}"
     if name in {"unlink", "rmdir"}:
-        m.see(Capability.FILE_DELETE, node, subject, detail=f"of {shortened(path)}" if path else "")
+        m.report(
+            Capability.FILE_DELETE, node, subject, detail=f"of {shortened(path)}" if path else ""
+        )
     elif name in {"chmod", "lchmod"}:
-        m.see(
+        m.report(
             Capability.FILE_PERMISSION,
             node,
             subject,
             detail=f"of {shortened(path)}" if path else "",
         )
     elif name in {"rename", "replace", "copy", "move"}:
-        see_write(m, path_of(m, args[0] if args else keywords.get("target")), node, subject)
+        report_write(m, path_of(m, args[0] if args else keywords.get("target")), node, subject)
     elif name == "open":
         _open(m, Ref("builtins.open"), [place, *args], keywords, node)
     elif name in _PATH_WRITES:
-        see_write(m, path, node, subject)
+        report_write(m, path, node, subject)
         if path is not None and name.startswith("write_"):
-            m.texts[path.removeprefix("./")] = text_of(
-                m.settle(args[0] if args else keywords.get("data"))
+            m.files[path.removeprefix("./")] = text_of(
+                m.force(args[0] if args else keywords.get("data"))
             )
 
 
-def _saves(m: Machine, args: Args, keywords: Keywords, node: Any) -> None:
+def _saves(m: Interpreter, args: Args, keywords: Keywords, node: Any) -> None:
     path = path_of(m, args[0]) if args else None
     if path is not None and ("/" in path or path.startswith("~")):
         with m.unsure():
-            see_write(m, path, node, node.func.attr)
+            report_write(m, path, node, node.func.attr)
 
 
-def _queries(m: Machine, args: Args, keywords: Keywords, node: Any) -> None:
+def _queries(m: Interpreter, args: Args, keywords: Keywords, node: Any) -> None:
     """`DataFrame.query` and ``eval``: text in which ``@name`` is a variable of the program."""
-    text = text_of(m.settle(args[0])) if args else None
+    text = text_of(m.force(args[0])) if args else None
     if text is not None and ("@" in text or "__" in text) and "(" in text:
-        from llm_sandbox.security.python.evaluated import run_text
+        from llm_sandbox.security.python.nested_code import run_text
 
         run_text(m, text.replace("@", " "), node, (f"DataFrame.{node.func.attr}",))
 
 
-def _extracts(m: Machine, args: Args, keywords: Keywords, node: Any) -> None:
+def _extracts(m: Interpreter, args: Args, keywords: Keywords, node: Any) -> None:
     path = path_of(m, args[0] if args else keywords.get("path"))
     if path is not None:
         with m.unsure():
-            see_write(m, path, node, node.func.attr)
+            report_write(m, path, node, node.func.attr)
 
 
 METHODS: dict[str, Any] = {

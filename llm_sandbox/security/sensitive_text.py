@@ -1,7 +1,8 @@
-"""Places that texts name: secrets, metadata services, mining pools, what starts by itself.
+"""Text that names something sensitive: secrets, metadata services, mining pools, start files.
 
-The same for every language. `sight_places` looks into the content of one string literal (or any
-other text); the other functions judge paths and commands that an engine has worked out.
+The rules are the same for every language. `find_sensitive_text` searches the content of one string
+literal or any other text; `is_outside` and `installs_packages` classify paths and commands that an
+engine has resolved.
 """
 
 import re
@@ -10,12 +11,12 @@ from typing import NamedTuple
 
 from llm_sandbox.results.findings import Capability
 
-__all__ = ["installs_packages", "is_outside", "sight_places"]
+__all__ = ["find_sensitive_text", "installs_packages", "is_outside"]
 
 _LONGEST = 100_000
 
 
-class _Place(NamedTuple):
+class _SensitiveText(NamedTuple):
     capability: Capability
     what: str
     words: tuple[str, ...]
@@ -23,10 +24,10 @@ class _Place(NamedTuple):
     expression: re.Pattern[str]
 
 
-def _place(capability: Capability, what: str, words: str, *expressions: str) -> _Place:
+def _sensitive(capability: Capability, what: str, words: str, *expressions: str) -> _SensitiveText:
     # `/` stands for a slash or for backslashes, once or doubled; the text is in lower case.
     either = re.compile("|".join(expressions).replace("/", "/{1,4}"))
-    return _Place(capability, what, tuple(words.split()), either)
+    return _SensitiveText(capability, what, tuple(words.split()), either)
 
 
 _SECRET = Capability.FILE_SENSITIVE
@@ -35,9 +36,11 @@ _CLOUD = Capability.NETWORK_METADATA
 _MINE = Capability.MINING
 
 # The first that fits a place wins. No expression repeats within a repetition: searching is linear.
-_PLACES = (
-    _place(_AGAIN, "a list of keys that may log in", "authorized_keys", r"\bauthorized_keys2?\b"),
-    _place(
+_SENSITIVE = (
+    _sensitive(
+        _AGAIN, "a list of keys that may log in", "authorized_keys", r"\bauthorized_keys2?\b"
+    ),
+    _sensitive(
         _AGAIN,
         "a table of scheduled jobs",
         "cron",
@@ -45,8 +48,8 @@ _PLACES = (
         r"/etc/cron(?:\.\w+)?\b",
         r"/var/spool/cron",
     ),
-    _place(_AGAIN, "a scheduled task", "schtasks", r"\bschtasks\b"),
-    _place(
+    _sensitive(_AGAIN, "a scheduled task", "schtasks", r"\bschtasks\b"),
+    _sensitive(
         _AGAIN,
         "a shell's start file",
         ".bash .z .ksh .csh .profile /profile bash.bashrc config.fish",
@@ -56,14 +59,14 @@ _PLACES = (
         r"/etc/(?:profile|bash\.bashrc|zsh/zshrc)\b",
         r"\bconfig\.fish\b",
     ),
-    _place(
+    _sensitive(
         _AGAIN,
         "a service that the machine starts",
         "systemd /etc/",
         r"/systemd/(?:system|user)\b",
         r"/etc/(?:init\.d|rc\.local|inittab|rc\d?\.d)\b",
     ),
-    _place(
+    _sensitive(
         _AGAIN,
         "what a desktop starts",
         "launch autostart startup currentversion",
@@ -72,10 +75,10 @@ _PLACES = (
         r"/start menu/programs/startup\b",
         r"/currentversion/run(?:once)?\b",
     ),
-    _place(
+    _sensitive(
         _AGAIN, "what is loaded into every program", "ld.so", r"/etc/ld\.so\.(?:preload|conf)\b"
     ),
-    _place(
+    _sensitive(
         _SECRET,
         "accounts and their passwords",
         "/etc/ /config/ hklm",
@@ -83,7 +86,7 @@ _PLACES = (
         r"/system32/config/(?:sam|system|security)\b",
         r"\bhklm/(?:sam|security)\b",
     ),
-    _place(
+    _sensitive(
         _SECRET,
         "private keys",
         ".ssh id_ /etc/ .gnupg",
@@ -93,7 +96,7 @@ _PLACES = (
         r"/etc/ss[lh]/(?:private\b|ssh_host_)",
         r"(?:^|[~/])\.gnupg\b",
     ),
-    _place(
+    _sensitive(
         _SECRET,
         "a cloud's credentials",
         ".aws gcloud application_default .azure .oci .boto",
@@ -104,7 +107,7 @@ _PLACES = (
         r"\.oci/config\b",
         r"(?:^|[~/])\.boto\b",
     ),
-    _place(
+    _sensitive(
         _SECRET,
         "a cluster's credentials",
         ".kube kubernetes kubelet /secrets rancher",
@@ -114,7 +117,7 @@ _PLACES = (
         r"(?:/var)?/run/secrets\b",
         r"/etc/rancher\b",
     ),
-    _place(
+    _sensitive(
         _SECRET,
         "stored passwords or tokens",
         "netrc pgpass .my.cnf .npmrc .pypirc .git- .vault- .docker .cargo .gem .config/gh .terra",
@@ -124,7 +127,7 @@ _PLACES = (
         r"\.(?:cargo|gem|terraform\.d)/credentials\b",
         r"\.config/gh/hosts\.yml\b",
     ),
-    _place(
+    _sensitive(
         _SECRET,
         "a browser's or a wallet's store",
         "wallet.dat logins key3 key4 cookies data mozilla chrome keychains keystore bitcoin ele",
@@ -137,13 +140,13 @@ _PLACES = (
         r"/\.ethereum/keystore\b",
         r"/\.(?:bitcoin|electrum)\b",
     ),
-    _place(
+    _sensitive(
         _SECRET,
         "what was typed before",
         "_history",
         r"\.(?:bash|zsh|sh|python|node_repl|mysql|psql|irb)_history\b",
     ),
-    _place(
+    _sensitive(
         _SECRET,
         "the inside of a process or of the kernel",
         "proc",
@@ -151,20 +154,20 @@ _PLACES = (
         r"(?:environ|mem|maps|root|fd|cwd|ns|auxv|cgroup|task)\b",
         r"/proc/(?:kcore|kallsyms|kmsg|sysrq-trigger|sys/kernel)\b",
     ),
-    _place(
+    _sensitive(
         _SECRET,
         "the machine's memory or disks",
         "/dev/",
         r"/dev/(?:k?mem|port|[svh]d[a-z]\d*|nvme\d\w*)\b",
     ),
-    _place(
+    _sensitive(
         _SECRET,
         "the door to a container engine",
         ".sock release_agent",
         r"\b(?:docker|podman|crio|containerd|cri-dockerd)\.sock\b",
         r"\brelease_agent\b",
     ),
-    _place(
+    _sensitive(
         _CLOUD,
         "a cloud's metadata service",
         "169.254 metadata meta-data 100.100 fd00:ec2 2852039166 0xa9 0251.",
@@ -177,7 +180,7 @@ _PLACES = (
         r"/computemetadata/v1\b",
         r"/metadata/identity/oauth2\b",
     ),
-    _place(
+    _sensitive(
         _MINE,
         "a miner or a mining pool",
         "stratum xmr miner crypto random coin nice mine nano donate",
@@ -200,7 +203,7 @@ _INSTALLERS = re.compile(
 )
 
 
-def sight_places(text: str) -> list[tuple[int, int, Capability, str]]:
+def find_sensitive_text(text: str) -> list[tuple[int, int, Capability, str]]:
     """Return the watched places that a text names.
 
     Args:
@@ -217,7 +220,7 @@ def sight_places(text: str) -> list[tuple[int, int, Capability, str]]:
     if len(lower) == len(low):
         low = lower
     found: list[tuple[int, int, Capability, str]] = []
-    for capability, what, words, expression in _PLACES:
+    for capability, what, words, expression in _SENSITIVE:
         for word in words:
             if word in low:
                 hits = [hit.span() for hit in expression.finditer(low)]

@@ -1,12 +1,12 @@
 """What is seen in code that is no program: what the tree still has, and its words."""
 
-from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
 
 __all__ = ["with_words"]
 
 
-def with_words(source: Source, seen: Sightings) -> Sightings:
+def with_words(source: Source, seen: ScanOutput) -> ScanOutput:
     """Add what a row of words shows where the syntax tree has gaps.
 
     Args:
@@ -15,11 +15,13 @@ def with_words(source: Source, seen: Sightings) -> Sightings:
     """
     if not seen.problem:
         return seen
-    from llm_sandbox.security.lexical.engine import sight
+    from llm_sandbox.security.lexical.engine import scan
 
-    known = {(each.capability, each.span.line) for each in seen.seen}
-    words = sight(source)
-    seen.seen += [each for each in words.seen if (each.capability, each.span.line) not in known]
+    known = {(each.capability, each.span.line) for each in seen.findings}
+    words = scan(source)
+    seen.findings += [
+        each for each in words.findings if (each.capability, each.span.line) not in known
+    ]
     names = {each.name for each in seen.modules}
     seen.modules += [each for each in words.modules if each.name not in names]
     return seen

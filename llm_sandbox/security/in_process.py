@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from llm_sandbox.results.findings import SEVERITIES, Finding
-from llm_sandbox.security.handler_reading import CodeReader, HandlerReading
-from llm_sandbox.security.hidden import sight_hidden
-from llm_sandbox.security.judging import Judge
 from llm_sandbox.security.languages import engine_of
 from llm_sandbox.security.models import PatternTarget, SecurityPattern, SecurityPolicy
+from llm_sandbox.security.policy_evaluator import PolicyEvaluator
+from llm_sandbox.security.raw_findings import ScanOutput
+from llm_sandbox.security.regex_engine import CodeReader, RegexEngine
 from llm_sandbox.security.report import ScanReport
-from llm_sandbox.security.sightings import Sightings
 from llm_sandbox.security.source import Source
+from llm_sandbox.security.unicode_tricks import find_hidden_text
 
-__all__ = ["MOST_FINDINGS", "read", "unread"]
+__all__ = ["MOST_FINDINGS", "read", "unread_report"]
 
 MOST_FINDINGS = 20_000
 """Findings of one report; of more the gravest are told."""
@@ -31,25 +31,25 @@ def read(source: Source, policy: SecurityPolicy, reader: CodeReader | None) -> S
         policy: What grades the findings.
         reader: The handler of a language that has no engine; None for those that have.
     """
-    judge = Judge(policy, source)
+    evaluator = PolicyEvaluator(policy, source)
     if reader is None:
-        sightings, mask = engine_of(source.lang)(source), _mask_of(source)
+        output, mask = engine_of(source.lang)(source), _mask_of(source)
     else:
-        reading = HandlerReading(source, reader)
+        reading = RegexEngine(source, reader)
         names = [module.name for module in policy.restricted_modules or ()]
-        sightings, mask = reading.sightings(names), reading.mask
-    if sightings.unseen:
-        return unread(source, policy, sightings.problem)
-    sightings.seen.extend(sight_hidden(source))
-    findings = list(judge.of_sightings(sightings))
-    if sightings.problem:
-        findings.append(judge.of_problem(sightings.problem, sightings.problem_span))
+        output, mask = reading.output(names), reading.mask
+    if output.abandoned:
+        return unread_report(source, policy, output.problem)
+    output.findings.extend(find_hidden_text(source))
+    findings = list(evaluator.grade_output(output))
+    if output.problem:
+        findings.append(evaluator.problem_finding(output.problem, output.problem_span))
     if policy.patterns:
-        findings.extend(_pattern_findings(policy.patterns, source, judge, mask))
-    return _report(sightings, source, policy, findings)
+        findings.extend(_pattern_findings(policy.patterns, source, evaluator, mask))
+    return _report(output, source, policy, findings)
 
 
-def unread(source: Source, policy: SecurityPolicy, problem: str) -> ScanReport:
+def unread_report(source: Source, policy: SecurityPolicy, problem: str) -> ScanReport:
     """Return the report of a program that was not read, which is never safe.
 
     Args:
@@ -57,34 +57,38 @@ def unread(source: Source, policy: SecurityPolicy, problem: str) -> ScanReport:
         policy: What it was to be judged by.
         problem: Why it was not read.
     """
-    finding = Judge(policy, source).of_problem(problem, None, unseen=True)
-    return _report(Sightings("lexical", problem=problem, unseen=True), source, policy, [finding])
+    finding = PolicyEvaluator(policy, source).problem_finding(problem, None, abandoned=True)
+    return _report(
+        ScanOutput("lexical", problem=problem, abandoned=True), source, policy, [finding]
+    )
 
 
 def _report(
-    sightings: Sightings, source: Source, policy: SecurityPolicy, findings: list[Finding]
+    output: ScanOutput, source: Source, policy: SecurityPolicy, findings: list[Finding]
 ) -> ScanReport:
     return ScanReport(
         lang=source.lang,
-        engine=sightings.engine,
+        engine=output.engine,
         policy=policy.name,
         threshold=policy.severity_threshold.word,
         enforcement=policy.enforcement,
         findings=_in_order(findings),
-        parsed=not sightings.problem,
-        problem=sightings.problem,
-        read=not sightings.unseen,
+        parsed=not output.problem,
+        problem=output.problem,
+        read=not output.abandoned,
     )
 
 
 def _pattern_findings(
-    patterns: list[SecurityPattern], source: Source, judge: Judge, mask: _Mask
+    patterns: list[SecurityPattern], source: Source, evaluator: PolicyEvaluator, mask: _Mask
 ) -> Iterator[Finding]:
     # Loads `regex`, which policies without patterns do not need.
     from llm_sandbox.security.patterns import search
 
     for hit in search(patterns, source, mask):
-        yield judge.of_pattern(hit.index, patterns[hit.index], hit.span, timed_out=hit.timed_out)
+        yield evaluator.pattern_finding(
+            hit.index, patterns[hit.index], hit.span, timed_out=hit.timed_out
+        )
 
 
 def _mask_of(source: Source) -> _Mask:

@@ -4,28 +4,28 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from llm_sandbox.results.findings import Capability, Confidence
-from llm_sandbox.security.lexical.nested import modules_within, sightings_within
-from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.lexical.nested import findings_within, modules_within
+from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
-from llm_sandbox.security.trees.reading import Node
 from llm_sandbox.security.trees.ruby.literals import Literals
 from llm_sandbox.security.trees.ruby.names import EVALUATORS, LOOKUPS, PIPES, SENDERS, SINKS
 from llm_sandbox.security.trees.ruby.texts import MODULE_FUNCTIONS
 from llm_sandbox.security.trees.sinks import Sinks
+from llm_sandbox.security.trees.syntax_tree import Node
 from llm_sandbox.security.trees.values import Ref, Values, texts
 
-__all__ = ["Acts"]
+__all__ = ["Effects"]
 
 _DEEPEST = 3
 _REQUIRERS = frozenset(("autoload", "load", "require", "require_relative"))
 
 
-class Acts(Literals):
+class Effects(Literals):
     """The part of reading Ruby that judges what methods of the libraries do."""
 
     sinks: ClassVar[Sinks] = SINKS
     nesting: int = 0
-    sight_text: Callable[[Source, int], Sightings]
+    scan_text: Callable[[Source, int], ScanOutput]
 
     def reflect(self, ref: Ref | None, name: str, arguments: list[Values], node: Node) -> Values:
         """Judge `send`, `method`, `const_get` and `instance_eval`."""
@@ -35,7 +35,7 @@ class Acts(Literals):
         """Give a method another name."""
         raise NotImplementedError
 
-    def judge(self, ref: Ref, arguments: list[Values], node: Node) -> Values:
+    def evaluator(self, ref: Ref, arguments: list[Values], node: Node) -> Values:
         """Note what calling a method of the libraries does; return what it gives."""
         name = ref.name.rpartition(".")[2]
         if ref.name in _REQUIRERS:
@@ -61,16 +61,16 @@ class Acts(Literals):
         if ref.name in MODULE_FUNCTIONS:
             result = self.folded(MODULE_FUNCTIONS[ref.name], *arguments)
             for text in texts(result)[:2]:
-                self.see_text(text, node)
+                self.report_text(text, node)
             return result
         if not self._is_harmless(ref, node):
-            self.see_call(ref, arguments, node)
+            self.report_call(ref, arguments, node)
         return ()
 
     def _is_harmless(self, ref: Ref, node: Node) -> bool:
         if ref.name in {"YAML.load", "Psych.load", "Oj.load"}:
-            return "permitted_classes" in self.reading.words(node) or ":strict" in (
-                self.reading.words(node)
+            return "permitted_classes" in self.tree.words(node) or ":strict" in (
+                self.tree.words(node)
             )
         if ref.name == "ENV.fetch":
             # Reading the constant is noted already.
@@ -91,16 +91,16 @@ class Acts(Literals):
         for each in chosen:
             self.use_module(each, node, ref.route)
             if ref.name == "load" and each.startswith("/"):
-                self.see(Capability.DYNAMIC_CODE, node, each, "medium", "from a file")
+                self.report(Capability.DYNAMIC_CODE, node, each, "medium", "from a file")
         if not chosen and arguments:
-            self.see(Capability.DYNAMIC_UNRESOLVED, node, ref.name, "low", "", ref.route)
+            self.report(Capability.DYNAMIC_UNRESOLVED, node, ref.name, "low", "", ref.route)
 
     def _opens(self, ref: Ref, arguments: list[Values], node: Node) -> None:
         if ref.name in PIPES:
             beginning = self._beginning(node)
             for text in [*(texts(arguments[0]) if arguments else ()), beginning]:
                 if text.startswith("|"):
-                    self.see(
+                    self.report(
                         Capability.PROCESS_RUN,
                         node,
                         ref.name,
@@ -110,12 +110,12 @@ class Acts(Literals):
                     )
                     return
                 if ref.name == "open" and text.startswith(("http://", "https://", "ftp://")):
-                    self.see(Capability.NETWORK_WEB, node, ref.name, self.sure(ref))
+                    self.report(Capability.NETWORK_WEB, node, ref.name, self.sure(ref))
                     return
         if ref.name in {"open", "File.open", "File.new", "IO.sysopen"} and len(arguments) > 1:
             modes = texts(arguments[1])
             if any(set(mode) & set("wa+") for mode in modes):
-                self._see_write(ref, arguments[0], node)
+                self._report_write(ref, arguments[0], node)
 
     def _beginning(self, node: Node) -> str:
         given = node.get("arguments")
@@ -124,7 +124,7 @@ class Acts(Literals):
             if not first.children:
                 return ""
             first = first.children[0]
-        return self.reading.words(first) if first is not None else ""
+        return self.tree.words(first) if first is not None else ""
 
     def evaluates(
         self, name: str, arguments: list[Values], node: Node, route: tuple[str, ...]
@@ -135,17 +135,17 @@ class Acts(Literals):
         inner = texts(arguments[0])
         confidence: Confidence = "medium" if route else "high"
         detail = f"with {inner[0][:80]!r}" if inner else ""
-        self.see(Capability.DYNAMIC_CODE, node, name, confidence, detail, route)
+        self.report(Capability.DYNAMIC_CODE, node, name, confidence, detail, route)
         for text in inner[:2]:
             self._within(text, name, node)
 
     def _within(self, text: str, name: str, node: Node) -> None:
         if self.nesting >= _DEEPEST or not text.strip():
             return
-        inner = self.sight_text(Source(text, "ruby"), self.nesting + 1)
-        span = self.reading.span(node)
-        self.sightings.seen.extend(sightings_within(inner, span, name))
-        self.sightings.modules.extend(modules_within(inner, span, name))
+        inner = self.scan_text(Source(text, "ruby"), self.nesting + 1)
+        span = self.tree.span(node)
+        self.output.findings.extend(findings_within(inner, span, name))
+        self.output.modules.extend(modules_within(inner, span, name))
 
     def _template(self, arguments: list[Values], node: Node) -> None:
         for text in texts(arguments[0])[:1] if arguments else ():

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Tree
     from tree_sitter import Node as GrammarNode
 
-__all__ = ["Moves", "Node", "Reading", "has_grammar", "read"]
+__all__ = ["Node", "OffsetMap", "SyntaxTree", "has_grammar", "read"]
 
 _WHEELS = {
     "bash": "tree_sitter_bash",
@@ -115,7 +115,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
+class OffsetMap:
     """Where the characters of a rewritten text were in the text that was given.
 
     Args:
@@ -133,14 +133,14 @@ class Moves:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SyntaxTree:
     """A program's tree, and what is wrong with it."""
 
     source: Source
     """What was given."""
     text: str
     """What was read: the source's text, or a rewritten one of another length."""
-    moves: Moves
+    offset_map: OffsetMap
     """From the offsets of the one to those of the other."""
     root: Node
     """The whole program."""
@@ -161,7 +161,7 @@ class Reading:
 
     def between(self, start: int, end: int) -> Span:
         """Return the place in the source of two offsets of the text that was read."""
-        return self.source.span(self.moves.back(start), self.moves.back(end))
+        return self.source.span(self.offset_map.back(start), self.offset_map.back(end))
 
 
 def has_grammar(lang: str) -> bool:
@@ -170,7 +170,9 @@ def has_grammar(lang: str) -> bool:
     return wheel is not None and all(find_spec(name) for name in ("tree_sitter", wheel))
 
 
-def read(source: Source, lang: str, text: str | None = None, moves: Moves | None = None) -> Reading:
+def read(
+    source: Source, lang: str, text: str | None = None, offset_map: OffsetMap | None = None
+) -> SyntaxTree:
     """Read a program.
 
     Args:
@@ -178,26 +180,26 @@ def read(source: Source, lang: str, text: str | None = None, moves: Moves | None
         lang: Whose grammar to use: ``javascript``, ``java``, ``cpp``, ``go``, ``ruby``, ``bash``.
         text: What to read instead of the source's text, when something was undone in it first;
             None (default) reads the source's text.
-        moves: Where the characters of `text` came from; None (default) when nothing moved.
+        offset_map: Where the characters of `text` came from; None (default) when nothing moved.
 
     Raises:
         ImportError: the grammar is not installed; see `has_grammar`.
     """
     text = source.text if text is None else text
-    moves = moves or Moves()
-    tree = _parsed(_grammar(lang), _one_byte_each(text))
-    if tree is None:
+    offset_map = offset_map or OffsetMap()
+    parsed = _parsed(_grammar(lang), _one_byte_each(text))
+    if parsed is None:
         root = Node("ERROR", "", 0, len(text), None)
         problem = f"is too tangled to be read as a program of {lang}"
-        return Reading(source, text, moves, root, [root], problem, source.line_span(1))
-    root, order, broken = _light(tree.root_node)
-    reading = Reading(source, text, moves, root, order)
+        return SyntaxTree(source, text, offset_map, root, [root], problem, source.line_span(1))
+    root, order, broken = _light(parsed.root_node)
+    tree = SyntaxTree(source, text, offset_map, root, order)
     if broken is None:
-        return reading
-    span = reading.between(broken.start, max(broken.end, broken.start + 1))
-    words = reading.words(broken).strip().partition("\n")[0][:40]
+        return tree
+    span = tree.between(broken.start, max(broken.end, broken.start + 1))
+    words = tree.words(broken).strip().partition("\n")[0][:40]
     near = f" near {words!r}" if words else ""
-    return Reading(source, text, moves, root, order, f"not a program of {lang}{near}", span)
+    return SyntaxTree(source, text, offset_map, root, order, f"not a program of {lang}{near}", span)
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.bash.programs import PROGRAMS
 
-__all__ = ["act_of"]
+__all__ = ["program_effect"]
 
 
 _REMOTE = re.compile(r"[^/]*:|rsync://")
@@ -26,7 +26,7 @@ _WITH: dict[str, tuple[Capability, frozenset[str]]] = {
 }
 
 
-def act_of(program: str, arguments: Sequence[str]) -> Capability | None:
+def program_effect(program: str, arguments: Sequence[str]) -> Capability | None:
     """Return what a program does by its name and arguments; None when that is nothing of note.
 
     Args:
