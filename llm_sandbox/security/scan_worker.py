@@ -130,7 +130,7 @@ def _be_ordinary() -> None:
 
 def _load_everything() -> None:
     """Load what reading may need: no file can be read later."""
-    from llm_sandbox.security.python.decoding import CODECS
+    from llm_sandbox.security.python.pure import CODECS
 
     for codec in CODECS:
         with contextlib.suppress(LookupError):

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from llm_sandbox.security.python.engine import scan
-from llm_sandbox.security.python.name_tables import names
+from llm_sandbox.security.python.full_names import names
 from llm_sandbox.security.source import Source
 
 MEMORY = 1 << 30

@@ -1,4 +1,4 @@
-"""Calls: of the program's own functions, and of everything else."""
+"""Calls: of functions of the program, and of everything else."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.python import effects, importing, models, nested_code
-from llm_sandbox.security.python.bounds import weight
+from llm_sandbox.security.python import effects, imports, models, nested_code
+from llm_sandbox.security.python.binding import combinations, members, tracked_parts
 from llm_sandbox.security.python.folding import (
     UNKNOWN,
+    attempt,
     bytes_method,
     fold_call,
+    weight,
     wrapped,
 )
-from llm_sandbox.security.python.items import item
-from llm_sandbox.security.python.iteration import combinations, members
-from llm_sandbox.security.python.lookups import attribute, of_class
+from llm_sandbox.security.python.full_names import canonical, names
+from llm_sandbox.security.python.functions import run_function
+from llm_sandbox.security.python.lookups import attribute, item, of_class
 from llm_sandbox.security.python.methods import method
-from llm_sandbox.security.python.modules import canonical
-from llm_sandbox.security.python.name_tables import names
 from llm_sandbox.security.python.pure import FUNCTIONS, LAZY, function
-from llm_sandbox.security.python.running import run_function
-from llm_sandbox.security.python.shapes import reshaped
 from llm_sandbox.security.python.sinks import WATCHED, WILD, capability_of, is_tracked
-from llm_sandbox.security.python.targets import tracked_parts
 from llm_sandbox.security.python.values import (
     Alternatives,
     Args,
@@ -37,6 +34,7 @@ from llm_sandbox.security.python.values import (
     Instance,
     Items,
     Keywords,
+    Namespace,
     Partial,
     Ref,
     Table,
@@ -48,9 +46,55 @@ from llm_sandbox.security.python.values import (
 if TYPE_CHECKING:
     from llm_sandbox.security.python.interpreter import Interpreter
 
-__all__ = ["call", "invoke"]
+__all__ = ["call", "invoke", "reshaped"]
+
+_SHAPES = frozenset(["list", "tuple", "set", "sorted", "reversed", "iter", "frozenset"])
+
 
 _MEMBER = 10
+_MOST_CELLS = 100_000
+_CHOOSES = frozenset(["next", "max", "min"])
+
+
+def reshaped(m: Interpreter, name: str, args: Args, node: Any) -> Value | None:
+    """What functions that only reorder keep of members that are not constants."""
+    last = name.rpartition(".")[2]
+    if not m.affords(_MEMBER * sum(len(one.items) for one in args if isinstance(one, Items))):
+        return None
+    if last == "zip":
+        rows = [members(m, arg) for arg in args]
+        shortest = min((len(row) for row in rows if row is not None), default=0)
+        if all(row is not None for row in rows) and rows and len(rows) * shortest <= _MOST_CELLS:
+            pairs = zip(*[row or [] for row in rows], strict=False)
+            return Items("list", [Items("tuple", list(pair)) for pair in pairs])
+    if last == "enumerate" and args:
+        row = members(m, args[0])
+        if row is not None:
+            return Items("list", [Items("tuple", [Const(n), one]) for n, one in enumerate(row)])
+    if last == "dict" and args:
+        return _as_table(m, args[0])
+    if last in _SHAPES and args:
+        row = members(m, args[0])
+        if row is not None:
+            return Items("list", list(reversed(row)) if last == "reversed" else list(row))
+    if last in _CHOOSES and args:
+        return choose(members(m, args[0]) or args)
+    held = [one for arg in args for one in tracked_parts(arg)]
+    return Tainted(tuple(held[:20])) if held else None
+
+
+def _as_table(m: Interpreter, value: Value | None) -> Value | None:
+    if isinstance(value, (Table, Namespace)):
+        return value
+    entries: dict[object, Value | None] = {}
+    for pair in members(m, value) or ():
+        if not isinstance(pair, Items) or len(pair.items) != 2:
+            return None
+        key = m.plain(pair.items[0])
+        attempt(
+            entries.__setitem__, (key if key is not UNKNOWN else ("?", id(pair)), pair.items[1]), {}
+        )
+    return Table(entries)
 
 
 _HARMLESS = frozenset(
@@ -158,7 +202,7 @@ def _method_of_type(
     if name == "__call__" and args:
         return invoke(m, args[0], args[1:], keywords, node)
     if name == "__subclasses__":
-        return importing.subclasses()
+        return imports.subclasses()
     if name == "__setattr__" and len(args) == 3:
         models.MODELS["builtins.setattr"](m, Ref(""), args, keywords, node)
         return None

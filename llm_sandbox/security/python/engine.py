@@ -10,14 +10,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llm_sandbox.results.findings import Span
-from llm_sandbox.security.python.cells import Cell, has_syntax, read_cell, with_automagic
 from llm_sandbox.security.python.expressions import EXPRESSIONS
-from llm_sandbox.security.python.fallback import read_broken
-from llm_sandbox.security.python.interpreter import ExhaustedError, Interpreter
-from llm_sandbox.security.python.magics import follow_magic
-from llm_sandbox.security.python.parsing import Parsed, declared_text, parse
-from llm_sandbox.security.python.positions import Positions
-from llm_sandbox.security.python.running import analyse
+from llm_sandbox.security.python.functions import analyse
+from llm_sandbox.security.python.interpreter import ExhaustedError, Interpreter, Positions
+from llm_sandbox.security.python.notebook import (
+    Cell,
+    follow_magic,
+    has_syntax,
+    read_cell,
+    with_automagic,
+)
+from llm_sandbox.security.python.parsing import Parsed, declared_text, parse, read_broken
 from llm_sandbox.security.python.sinks import CALLS, ONLY_CALLED
 from llm_sandbox.security.python.statements import STATEMENTS
 from llm_sandbox.security.raw_findings import ScanOutput

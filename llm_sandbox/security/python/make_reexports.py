@@ -15,7 +15,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from llm_sandbox.security.python.modules import canonical
+from llm_sandbox.security.python.full_names import canonical
 from llm_sandbox.security.python.sinks import CALLS, WATCHED
 
 __all__ = ["main"]

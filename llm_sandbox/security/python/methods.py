@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.security.python import effects, strings
-from llm_sandbox.security.python.bounds import LONGEST, weight
+from llm_sandbox.security.python.binding import combinations, members, set_item, tracked_parts
 from llm_sandbox.security.python.folding import (
+    LONGEST,
     UNKNOWN,
     attempt,
     fold_method,
     text_of,
+    weight,
     wrapped,
 )
-from llm_sandbox.security.python.items import item, of_namespace
-from llm_sandbox.security.python.iteration import combinations, members
-from llm_sandbox.security.python.lookups import attribute
-from llm_sandbox.security.python.modules import canonical
-from llm_sandbox.security.python.name_tables import names
+from llm_sandbox.security.python.full_names import canonical, names
+from llm_sandbox.security.python.lookups import attribute, item, of_namespace
 from llm_sandbox.security.python.sinks import CALLS, WATCHED
-from llm_sandbox.security.python.targets import set_item, tracked_parts
 from llm_sandbox.security.python.values import (
     Alternatives,
     Args,
@@ -73,7 +71,7 @@ def method(
 
         return invoke(m, attribute(m, settled, name, node), args, keywords, node)
     if name == "__subclasses__":
-        from llm_sandbox.security.python.importing import subclasses
+        from llm_sandbox.security.python.imports import subclasses
 
         return subclasses()
     if name in {"__getattribute__", "__getattr__"} and args:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.python.folding import UNKNOWN, text_of
-from llm_sandbox.security.python.scopes import Scope
 from llm_sandbox.security.python.values import (
     Alternatives,
     Args,
@@ -18,6 +17,7 @@ from llm_sandbox.security.python.values import (
     Items,
     Keywords,
     Ref,
+    Scope,
     Table,
     Value,
     options,
@@ -339,7 +339,7 @@ def follow_factories(m: Interpreter, config: Value | None, node: Any) -> None:
 
 def _call_by_name(m: Interpreter, name: str, config: Table, node: Any) -> None:
     from llm_sandbox.security.python.calls import invoke
-    from llm_sandbox.security.python.modules import canonical
+    from llm_sandbox.security.python.full_names import canonical
 
     if name.startswith("ext://"):
         name = name[6:]

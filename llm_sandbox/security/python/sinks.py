@@ -8,7 +8,7 @@ below it.
 from functools import lru_cache
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.python.name_tables import names
+from llm_sandbox.security.python.full_names import names
 
 __all__ = ["CALLS", "ONLY_CALLED", "READS", "WATCHED", "WILD", "capability_of", "is_tracked"]
 

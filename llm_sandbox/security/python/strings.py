@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.python.name_tables import names
+from llm_sandbox.security.python.full_names import names
 
 if TYPE_CHECKING:
     from llm_sandbox.security.python.interpreter import Interpreter

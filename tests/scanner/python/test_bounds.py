@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox.security import scan
-from llm_sandbox.security.python.bounds import length_of_range, weight
-from llm_sandbox.security.python.folding import UNKNOWN, fold_call
+from llm_sandbox.security.python.folding import UNKNOWN, fold_call, length_of_range, weight
 from llm_sandbox.security.python.pure import FUNCTIONS
 from tests.scanner.folding_fuzz import MEMORY
 
