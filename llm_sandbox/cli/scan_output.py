@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.results.findings import SeverityName
 from llm_sandbox.security.report import ScanReport
-from llm_sandbox.security.report_text import finding_line, one_visible_line
+from llm_sandbox.security.report_views import finding_line, one_visible_line
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -16,11 +16,11 @@ from llm_sandbox.security.models import (
     SecurityPolicy,
 )
 from llm_sandbox.security.package_validators import validate_package_name
+from llm_sandbox.security.policy_evaluator import Violation, violations_of
 from llm_sandbox.security.policy_file import load_policy
 from llm_sandbox.security.presets import PolicyPreset, get_security_policy
 from llm_sandbox.security.report import ScanReport
 from llm_sandbox.security.scanner import reporting_policy, scan, scan_with
-from llm_sandbox.security.violations import Violation, violations_of
 
 __all__ = [
     "Capability",

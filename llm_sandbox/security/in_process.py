@@ -92,7 +92,7 @@ def _pattern_findings(
 
 
 def _mask_of(source: Source) -> _Mask:
-    from llm_sandbox.security.lexical.masking import mask
+    from llm_sandbox.security.lexical.regions import mask
 
     return lambda target: mask(source.text, source.lang, target)
 

@@ -1,14 +1,25 @@
-"""Which engine reads which language, loaded when it is first needed."""
+"""Engines by language, loaded when first needed, and scans of programs within programs."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import cast
 
 from llm_sandbox.exceptions import LanguageNotSupportedError
-from llm_sandbox.security.raw_findings import Engine
+from llm_sandbox.results.findings import Span
+from llm_sandbox.security.raw_findings import Engine, ModuleUse, RawFinding, ScanOutput
+from llm_sandbox.security.source import Source
 
-__all__ = ["LANGUAGES", "canonical", "engine_of"]
+__all__ = [
+    "LANGUAGES",
+    "canonical",
+    "engine_of",
+    "findings_within",
+    "modules_within",
+    "read_within",
+]
 
 _TREES = "llm_sandbox.security.trees"
 _LEXICAL = "llm_sandbox.security.lexical.engine"
@@ -68,3 +79,31 @@ def engine_of(lang: str) -> Engine:
 @cache
 def _is_there(grammar: str) -> bool:
     return find_spec("tree_sitter") is not None and find_spec(grammar) is not None
+
+
+def read_within(text: str, lang: str) -> ScanOutput:
+    """Return what a program does that another one holds as text.
+
+    Args:
+        text: The inner program.
+        lang: Its language, by the name that the library knows it by.
+    """
+    return engine_of(lang)(Source(text, lang, notebook=False))
+
+
+def findings_within(inner: ScanOutput, span: Span, route: str) -> Iterator[RawFinding]:
+    """Yield what an inner program does, as done by the outer one.
+
+    Args:
+        inner: What the inner program does.
+        span: Where the outer one evaluates it.
+        route: What evaluates it, such as ``eval``.
+    """
+    for seen in inner.findings:
+        yield replace(seen, span=span, inner=seen.inner or seen.span, route=(route, *seen.route))
+
+
+def modules_within(inner: ScanOutput, span: Span, route: str) -> Iterator[ModuleUse]:
+    """Yield the modules that an inner program comes by, as come by by the outer one."""
+    for module in inner.modules:
+        yield replace(module, span=span, route=(route, *module.route))

@@ -1,7 +1,9 @@
-"""Make findings of what an engine saw, by a policy."""
+"""Grading of raw findings by a policy, and findings as the violations that `is_safe` returns."""
 
 import re
 from collections.abc import Iterator
+
+from pydantic import Field
 
 from llm_sandbox.results.findings import Capability, Finding, Span
 from llm_sandbox.security.capabilities import FACTS
@@ -12,9 +14,10 @@ from llm_sandbox.security.models import (
     SecurityPolicy,
 )
 from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
+from llm_sandbox.security.report import ScanReport
 from llm_sandbox.security.source import Source
 
-__all__ = ["PolicyEvaluator", "below", "expression"]
+__all__ = ["PolicyEvaluator", "Violation", "below", "expression", "violations_of"]
 
 _MODULE_FIX = "Use another library, or none."
 _PATTERN_FIX = "Write it without what the pattern matches."
@@ -139,3 +142,34 @@ def expression(finding: Finding) -> str:
     if finding.category == "pattern":
         return finding.subject
     return re.escape(finding.snippet or finding.subject)
+
+
+class Violation(SecurityPattern):
+    """A finding as a `SecurityPattern`: of its own expression, or of what was found."""
+
+    finding: Finding = Field(repr=False)
+    """What was found, and where."""
+
+    @property
+    def line(self) -> int:
+        """Line of the code, from 1."""
+        return self.finding.line
+
+    @property
+    def column(self) -> int:
+        """Column in that line, from 1."""
+        return self.finding.column
+
+
+def violations_of(report: ScanReport) -> list[Violation]:
+    """Return the findings of a report as violations, in the order of the code."""
+    # What has been found is not validated once more.
+    return [
+        Violation.model_construct(
+            pattern=expression(finding),
+            description=finding.message,
+            severity=SecurityIssueSeverity[finding.severity.upper()],
+            finding=finding,
+        )
+        for finding in report.findings
+    ]

@@ -72,7 +72,7 @@ class ScanReport:
     @property
     def summary(self) -> str:
         """One line: how much was found, how much of it blocks, and whether the code was read."""
-        from llm_sandbox.security.report_text import summary_line
+        from llm_sandbox.security.report_views import summary_line
 
         return summary_line(self)
 
@@ -82,13 +82,13 @@ class ScanReport:
         The findings that block come first; at most ten are told, in at most 4,000 characters.
         Text of the code is quoted in it: each quotation is one line without invisible characters.
         """
-        from llm_sandbox.security.report_text import message_for_model
+        from llm_sandbox.security.report_views import message_for_model
 
         return message_for_model(self)
 
     def __str__(self) -> str:
         """One line for each finding, as compilers write them, and the summary."""
-        from llm_sandbox.security.report_text import finding_line
+        from llm_sandbox.security.report_views import finding_line
 
         return "\n".join([*(finding_line(f, self.path) for f in self.findings), self.summary])
 

@@ -1,17 +1,204 @@
-"""A scan report as HTML and in a terminal: hostile code, shown and never obeyed."""
+"""Views of a scan report: plain text, HTML and rich, for people, logs and models.
 
+Hostile code is quoted in them, never rendered.
+"""
+
+import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from llm_sandbox.security.report_text import finding_line, one_visible_line
+from llm_sandbox.host.terminal import strip_controls
+from llm_sandbox.results.findings import Finding
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from llm_sandbox.results.findings import Finding
     from llm_sandbox.security.report import ScanReport
 
-__all__ = ["SEVERITY_STYLES", "as_html", "as_rich"]
+__all__ = [
+    "SEVERITY_STYLES",
+    "as_html",
+    "as_rich",
+    "deed",
+    "finding_line",
+    "message_for_model",
+    "one_visible_line",
+    "place_text",
+    "summary_line",
+]
+
+_LONGEST_MESSAGE = 4_000
+_MOST_FINDINGS = 10
+_LONGEST_PART = 240
+
+# What no reader sees, or what orders the letters around it differently: shown by its number,
+# because it may be the very thing that was found.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+
+
+def one_visible_line(text: str, longest: int = _LONGEST_PART) -> str:
+    """Return text in one line: controls removed, invisible characters by their number.
+
+    Args:
+        text: Anything, such as code of somebody hostile.
+        longest: Characters after which it is cut.
+    """
+    # trust: code, paths and names are quoted to people and models next to our own words.
+    line = " ".join(strip_controls(text[: 4 * longest]).split())
+    shown = _INVISIBLE.sub(lambda found: _number(found[0]), line)
+    return shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
+
+
+def _number(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def place_text(finding: Finding, path: str | None) -> str:
+    """Return where a finding is: ``path:line:column``, without the path when there is none."""
+    at = f"{finding.line}:{finding.column}"
+    return at if path is None else f"{one_visible_line(path)}:{at}"
+
+
+def finding_line(finding: Finding, path: str | None = None) -> str:
+    """Return a finding in one line: place, severity, what it is called, what the code does."""
+    severity = finding.severity.upper()
+    return f"{place_text(finding, path)}: {severity} {_called(finding)}: {deed(finding)}"
+
+
+def _called(finding: Finding) -> str:
+    """A capability by its own name, a rule of the policy by the name that tells which it is."""
+    own = finding.category in ("pattern", "module")
+    return one_visible_line(finding.rule_id if own else finding.category)
+
+
+def deed(finding: Finding) -> str:
+    """Return what the code does, and by what when the message does not say so, as a clause."""
+    words = [one_visible_line(finding.message)]
+    if finding.subject and finding.subject not in finding.message:
+        words[0] += f" ({one_visible_line(finding.subject)})"
+    if finding.route:
+        words.append(f"by way of {one_visible_line(' > '.join(finding.route))}")
+    if finding.inner is not None:
+        inner = finding.inner
+        words.append(f"at {inner.line}:{inner.column} of the text that is evaluated")
+    if finding.confidence != "high":
+        words.append(f"{finding.confidence} confidence")
+    return ", ".join(words)
+
+
+def summary_line(report: "ScanReport") -> str:
+    """Return how much was found, how much of it blocks, and whether the code was read."""
+    if report.enforcement == "off":
+        return "not scanned: the policy's enforcement is off"
+    count = len(report.findings)
+    found = "nothing found" if not count else f"{count} finding{'' if count == 1 else 's'}"
+    return f"{found}{_blocking_words(report)}{_unread_words(report)}"
+
+
+def _blocking_words(report: "ScanReport") -> str:
+    count, blocking = len(report.findings), len(report.blocking)
+    if not count or report.threshold == "safe":
+        return ""
+    name = one_visible_line(report.policy)
+    under = f'under the policy "{name}"' if name else "under the policy"
+    if not blocking:
+        return f", {'which does not block' if count == 1 else 'none of them blocks'} {under}"
+    if report.enforcement == "enforce":
+        verb = "blocks" if blocking == 1 else "block"
+    else:
+        verb = "would block"
+    if count == 1:
+        return f", which {verb} {under}"
+    return f", {'all' if blocking == count else blocking} of them {verb} {under}"
+
+
+def _unread_words(report: "ScanReport") -> str:
+    if report.parsed:
+        return ""
+    found = "but" if not report.findings else "and"
+    reason = f": {one_visible_line(report.problem)}" if report.problem else ""
+    if not report.read:
+        return f", {found} the code was not read{reason}"
+    return f", {found} the code could not be read as {_language(report)}{reason}"
+
+
+def _language(report: "ScanReport") -> str:
+    return one_visible_line(report.lang) or "a program"
+
+
+def message_for_model(report: "ScanReport") -> str:
+    """Return what the author of the code should read before trying again."""
+    blocking = report.blocking
+    # The sort is stable: within both the order of the code stays.
+    ids = {id(finding) for finding in blocking}
+    ordered = sorted(report.findings, key=lambda finding: id(finding) not in ids)
+    pieces = [_opening(report)]
+    size = len(pieces[0])
+    told = 0
+    for finding in ordered[:_MOST_FINDINGS]:
+        piece = _account(finding, told + 1, blocks=told < len(blocking))
+        # What follows the findings fits into what is kept back here.
+        if size + len(piece) + 2 > _LONGEST_MESSAGE - 400:
+            break
+        pieces.append(piece)
+        size += len(piece) + 2
+        told += 1
+    if told < len(ordered):
+        left = len(ordered) - told
+        of_them = max(0, len(blocking) - told)
+        refused = f", {of_them} of them refused as well" if of_them else ""
+        pieces.append(
+            f"{left} more {'finding is' if left == 1 else 'findings are'} not told{refused}."
+        )
+    if blocking and report.enforcement == "enforce":
+        pieces.append(
+            "Write code that does the task without what was refused, and send all of it again. If "
+            "the task cannot be done without it, say so: only a person can change the policy."
+        )
+    return "\n\n".join(pieces)
+
+
+def _opening(report: "ScanReport") -> str:
+    if report.enforcement == "off":
+        return "This code was not scanned: the policy's enforcement is off."
+    name = one_visible_line(report.policy, 80)
+    policy = f'The security policy "{name}"' if name else "The security policy"
+    if report.blocking and report.enforcement == "enforce":
+        first = f"{policy} refused this code. Nothing was run."
+    elif report.blocking:
+        first = f"{policy} would refuse this code, but is only advice here."
+    elif report.findings:
+        first = "No finding in this code blocks it."
+    else:
+        first = "Nothing was found in this code."
+    if report.parsed:
+        return first
+    reason = one_visible_line(report.problem) or "its syntax is wrong"
+    if not report.read:
+        return f"{first} It was not read: {reason}."
+    return (
+        f"{first} It could not be read as {_language(report)}: {reason}. There may be more in it "
+        "than was found."
+    )
+
+
+def _account(finding: Finding, number: int, *, blocks: bool) -> str:
+    """A finding in full: where, what, the code there, why, and what to write instead."""
+    verdict = "refused" if blocks else "noticed"
+    at = f"Line {finding.line}, column {finding.column}"
+    lines = [f"{number}. {at}, {verdict}: {deed(finding)} [{_called(finding)}]"]
+    if snippet := one_visible_line(finding.snippet, 200):
+        lines.append(f"   Code: {snippet}")
+    if finding.why:
+        lines.append(f"   Why: {one_visible_line(finding.why)}")
+    if finding.fix:
+        lines.append(f"   Instead: {one_visible_line(finding.fix)}")
+    return "\n".join(lines)
+
 
 SEVERITY_STYLES = {"high": "bold red", "medium": "yellow", "low": "cyan", "safe": "dim"}
 """The style of rich for each severity."""

@@ -166,6 +166,6 @@ def _is_alike(word: str) -> bool:
 
 
 def _code_of(source: Source) -> str:
-    from llm_sandbox.security.lexical.masking import mask
+    from llm_sandbox.security.lexical.regions import mask
 
     return mask(source.text, source.lang, "code")

@@ -1,8 +1,8 @@
-"""Follows values through a program: the part of it that all languages share.
+"""Dataflow of values through a program, as far as all languages share it.
 
-The tree is read children first, so that each expression finds what its parts evaluate to, in at
-most three rounds: names may be used above the place where they are given. What a name may be is
-the union of all that it is given in its scope.
+The tree is read children first, so that each expression finds the values of its parts, in at most
+three rounds: names may be used above the place where they are assigned. The values of a name are
+the union of all that it is assigned in its scope.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,11 +11,22 @@ from typing import ClassVar
 from llm_sandbox.results.findings import Capability, Confidence, Span
 from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
 from llm_sandbox.security.sensitive_text import find_sensitive_text, installs_packages, is_outside
+from llm_sandbox.security.source import Source
 from llm_sandbox.security.trees.sinks import Sinks
 from llm_sandbox.security.trees.syntax_tree import Node, SyntaxTree
-from llm_sandbox.security.trees.values import Function, Items, Record, Ref, Values, texts, union
+from llm_sandbox.security.trees.values import (
+    Function,
+    Items,
+    Record,
+    Ref,
+    Values,
+    fold,
+    plain,
+    texts,
+    union,
+)
 
-__all__ = ["Dataflow", "Scope", "indirect", "words"]
+__all__ = ["Dataflow", "Scope", "added", "indirect", "operator_of", "sum_of", "with_words", "words"]
 
 _ROUNDS = 3
 _MOST_SEEN = 2_000
@@ -285,3 +296,83 @@ def words(arguments: Iterable[Values]) -> list[str]:
             elif isinstance(value, Items):
                 found.extend(text for each in value.items for text in texts(each)[:1])
     return found
+
+
+_LONGEST = 4_000
+
+
+def operator_of(dataflow: Dataflow, node: Node | None) -> str:
+    """Return the sign of an expression, such as ``+``; empty when it has none."""
+    sign = node.get("operator") if node is not None else None
+    return dataflow.tree.words(sign) if sign is not None else ""
+
+
+def sum_of(dataflow: Dataflow, node: Node) -> Values:
+    """Return what a ``binary_expression`` with ``+`` gives; nothing within a longer chain."""
+    parent = node.parent
+    if (
+        node.field == "left"
+        and parent is not None
+        and parent.kind == "binary_expression"
+        and operator_of(dataflow, parent) == "+"
+    ):
+        return ()
+    parts: list[Values] = []
+    current: Node | None = node
+    while current is not None:
+        parts.append(dataflow.value(current.get("right")))
+        left = current.get("left")
+        if left is None or left.kind != "binary_expression" or operator_of(dataflow, left) != "+":
+            parts.append(dataflow.value(left))
+            break
+        current = left
+    if not all(parts):
+        return ()
+    if all(len(part) == 1 and isinstance(part[0], str) for part in parts):
+        found = fold(lambda: "".join(str(part[0]) for part in reversed(parts)))
+    else:
+        found = parts.pop()
+        while parts and found:
+            found = fold(added, plain(found), plain(parts.pop()))
+    for text in texts(found):
+        dataflow.report_folded(text, node)
+    return found
+
+
+def added(one: object, other: object) -> object:
+    """Return the sum of two numbers, or two texts after each other.
+
+    Raises:
+        TypeError: one is a list.
+        ValueError: the text is longer than 4,000 characters: programs that add to a text again and
+            again would take quadratic time.
+    """
+    if isinstance(one, int) and isinstance(other, int):
+        return one + other
+    if isinstance(one, list) or isinstance(other, list):
+        raise TypeError
+    text = f"{one}{other}"
+    if len(text) > _LONGEST:
+        raise ValueError
+    return text
+
+
+def with_words(source: Source, seen: ScanOutput) -> ScanOutput:
+    """Add what a row of words shows where the syntax tree has gaps.
+
+    Args:
+        source: The program.
+        seen: What its tree shows; changed when the program could not be read as a whole.
+    """
+    if not seen.problem:
+        return seen
+    from llm_sandbox.security.lexical.engine import scan
+
+    known = {(each.capability, each.span.line) for each in seen.findings}
+    words = scan(source)
+    seen.findings += [
+        each for each in words.findings if (each.capability, each.span.line) not in known
+    ]
+    names = {each.name for each in seen.modules}
+    seen.modules += [each for each in words.modules if each.name not in names]
+    return seen

@@ -2,7 +2,7 @@
 
 import pytest
 
-from llm_sandbox.security.trees.growth import filled, joined, replaced
+from llm_sandbox.security.trees.text_operations import filled, joined, replaced
 
 
 def test_short_texts_are_put_together():

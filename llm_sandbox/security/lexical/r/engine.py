@@ -1,12 +1,11 @@
 """What programs in R do: their calls, by the functions that these mean."""
 
 from llm_sandbox.results.findings import Capability, Confidence, Span
-from llm_sandbox.security.lexical.nested import findings_within, modules_within, read_within
-from llm_sandbox.security.lexical.r.assignments import Assignments
+from llm_sandbox.security.languages import findings_within, modules_within, read_within
 from llm_sandbox.security.lexical.r.names import NEVER_OWN, OWN, Meaning, Names
 from llm_sandbox.security.lexical.r.rules import APPLIERS, READERS, WRITERS, find
 from llm_sandbox.security.lexical.r.tokens import Argument, read
-from llm_sandbox.security.lexical.r.values import Values
+from llm_sandbox.security.lexical.r.values import Assignments, Values
 from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
 from llm_sandbox.security.sensitive_text import find_sensitive_text, installs_packages, is_outside
 from llm_sandbox.security.source import Source

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from llm_sandbox.security.lexical.r.assignments import Assignments
 from llm_sandbox.security.lexical.r.tokens import LEFT, Argument, Script
-from llm_sandbox.security.lexical.r.values import Values
+from llm_sandbox.security.lexical.r.values import Assignments, Values
 
 __all__ = ["NEVER_OWN", "OWN", "Meaning", "Names"]
 

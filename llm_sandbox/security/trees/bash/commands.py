@@ -1,21 +1,45 @@
-"""Commands of shells: the program that each one starts in the end, and what that does."""
+"""Commands of shells: builtins, interpreters with their code, and the programs that they start."""
 
 import re
 from collections.abc import Callable
 from fnmatch import translate
 from functools import lru_cache
+from typing import ClassVar
 
-from llm_sandbox.results.findings import Capability
+from llm_sandbox.results.findings import Capability, Confidence
+from llm_sandbox.security.languages import findings_within, modules_within, read_within
+from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.sensitive_text import find_sensitive_text, installs_packages, is_outside
-from llm_sandbox.security.trees.bash.effects import program_effect
-from llm_sandbox.security.trees.bash.files import file_effects
-from llm_sandbox.security.trees.bash.prefixes import after_prefix
-from llm_sandbox.security.trees.bash.programs import INTERPRETERS, PREFIXES, PROGRAMS, SHELLS
-from llm_sandbox.security.trees.bash.shell import Builtins
+from llm_sandbox.security.source import Source
+from llm_sandbox.security.trees.bash.programs import (
+    INTERPRETERS,
+    LOADED,
+    PREFIXES,
+    PROGRAMS,
+    SHELLS,
+    after_prefix,
+    file_effects,
+    program_effect,
+)
+from llm_sandbox.security.trees.bash.words import EXPANSIONS, Words, printed
 from llm_sandbox.security.trees.syntax_tree import Node, SyntaxTree
-from llm_sandbox.security.trees.values import Values, texts
+from llm_sandbox.security.trees.values import Items, Values, texts
 
 __all__ = ["Argv", "Commands"]
+
+_DEEPEST = 3
+_OPTION = {
+    "bash": re.compile(r"-\w*c\Z"),
+    "python": re.compile(r"-\w*c\Z"),
+    "": re.compile(r"-\w*[eEr]\Z"),
+    "javascript": re.compile(r"-(?:e|p|pe|-eval|-print)\Z"),
+    "r": re.compile(r"-e\Z"),
+    "ruby": re.compile(r"-\w*e\Z"),
+}
+# In languages that cannot be read here.
+_STARTS = re.compile(r"\b(?:exec|fork|passthru|popen|proc_open|shell_exec|socket|system)\b|`")
+Argv = list[str | None]
+
 
 _PRIVILEGES = "with other privileges or in another place"
 _GLOB = re.compile(r"[*?\[]")
@@ -26,14 +50,17 @@ _PLACES = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "")
 _NEVER_OWN = frozenset(("curl", "nc", "rm", "ssh", "sudo", "wget"))
 _MOVERS = frozenset(("cp", "dd", "install", "ln", "mv", "rsync", "sed", "tee", "touch"))
 _RUNS_NEXT = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
-Argv = list[str | None]
 
 
-class Commands(Builtins):
+class Commands(Words):
     """The part of reading a script that judges its commands."""
+
+    nesting: int = 0
+    scan_text: Callable[[Source, int], ScanOutput]
 
     def __init__(self, tree: SyntaxTree, original: str) -> None:
         super().__init__(tree, original)
+        self.aliases: dict[str, str] = {}
         self.functions: set[str] = set()
         self.wrappers: set[str] = set()
         self._globs: set[str] = set()
@@ -207,6 +234,208 @@ class Commands(Builtins):
         if is_outside(path):
             self.report(Capability.FILE_WRITE, node, path[:120], "high", "by a redirection")
         return ()
+
+    def builtin(self, program: str, argv: Argv, node: Node, route: tuple[str, ...]) -> bool:
+        """Judge a command of the shell's own; return whether it is one."""
+        rule = self._rules.get(program)
+        if rule is None:
+            return False
+        rule(self, argv, node, route)
+        return True
+
+    def _eval(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        if len(argv) < 2:
+            return
+        text = " ".join(word for word in argv[1:] if word is not None)
+        known = None not in argv
+        detail = f"with {text[:80]!r}" if known else ""
+        self.report(Capability.DYNAMIC_CODE, node, "eval", self.sure_by(route), detail, route)
+        if known:
+            self.within(text, "bash", "eval", node)
+
+    def _source(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        arguments = node.all("argument")
+        path = argv[1] if len(argv) > 1 else None
+        if path is not None:
+            self.use_module(path, node, route)
+            if path.startswith("/dev/tcp"):
+                self.report(Capability.DYNAMIC_CODE, node, "source", "high", "", route)
+            return
+        if not arguments:
+            return
+        words = self.words(arguments[0])
+        if arguments[0].kind == "process_substitution" or "curl" in words or "wget" in words:
+            self.report(Capability.DYNAMIC_CODE, node, "source", "high", "", route)
+            return
+        tail = words.strip("\"'").rpartition("/")[2]
+        if tail and "$" not in tail and arguments[0].kind not in EXPANSIONS:
+            self.use_module(tail, node, route)
+        else:
+            self.report(Capability.DYNAMIC_UNRESOLVED, node, "source", "low", "", route)
+
+    def _kill(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        if {"-l", "-L", "-0"} & set(argv[1:]):
+            return
+        targets = [word for word in argv[1:] if word is None or not word.startswith("-")]
+        # A shell's own jobs: `%1`, `$!`, and what the script keeps in a variable.
+        own = all(word is None or word.startswith(("%", "$")) for word in targets)
+        confidence: Confidence = "low" if own and targets else self.sure_by(route)
+        self.report(Capability.PROCESS_SIGNAL, node, "kill", confidence, "", route)
+
+    def _env(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        rest = [word for word in argv[1:] if word is None or not word.startswith("-")]
+        for word in rest:
+            name, equals, _ = (word or "").partition("=")
+            if equals and name in LOADED:
+                self.report(LOADED[name], node, name, "high", "which decides what programs load")
+        if all(word is not None and "=" in word for word in rest):
+            self.report(Capability.ENVIRONMENT, node, "env", self.sure_by(route), "", route)
+
+    def _alias(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        del node, route
+        for word in argv[1:]:
+            name, equals, text = (word or "").partition("=")
+            if equals and text.split()[:1] != [name]:
+                self.aliases[name] = text
+
+    def _trap(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        del route
+        if len(argv) > 2 and argv[1] and argv[1] not in {"-", ""}:
+            self.within(argv[1], "bash", "trap", node)
+
+    def _set(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        del node, route
+        if len(argv) > 2 and argv[1] == "--":
+            items = tuple((word,) if word is not None else () for word in argv[2:])
+            self.give("@", (Items(items),))
+            for index, item in enumerate(items[:9], 1):
+                self.give(str(index), item)
+
+    def _printf(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        del node, route
+        if len(argv) > 3 and argv[1] == "-v" and argv[2]:
+            text = printed(["printf", *argv[3:]], None)
+            self.give(argv[2], () if text is None else (text,))
+
+    def _read(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        del route
+        given = self.given(node)
+        names = [word for word in argv[1:] if word and not word.startswith("-")]
+        if given is not None and names:
+            parts = given.split(None, len(names) - 1)
+            for name, part in zip(names, parts, strict=False):
+                self.give(name, (part.rstrip("\n"),))
+
+    def _yes(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        del argv
+        parent = node.parent
+        if parent is not None and parent.kind == "redirected_statement":
+            targets = [self.words(r) for r in parent.all("redirect") if r.kind == "file_redirect"]
+            if any(">" in target and "/dev/null" not in target for target in targets):
+                self.report(Capability.RESOURCE, node, "yes", "high", "fills a disk", route)
+
+    _rules: ClassVar[dict[str, "Callable[[Commands, Argv, Node, tuple[str, ...]], None]"]] = {
+        ".": _source,
+        "alias": _alias,
+        "env": _env,
+        "eval": _eval,
+        "kill": _kill,
+        "printf": _printf,
+        "read": _read,
+        "set": _set,
+        "source": _source,
+        "trap": _trap,
+        "yes": _yes,
+    }
+
+    def heredocs(self, node: Node) -> list[Node]:
+        """Return the here-documents of a command."""
+        redirects = node.all("redirect")
+        if node.parent is not None and node.parent.kind == "redirected_statement":
+            redirects = redirects + node.parent.all("redirect")
+        return [redirect for redirect in redirects if redirect.kind == "heredoc_redirect"]
+
+    def given(self, node: Node) -> str | None:
+        """Return what a command reads from a here-document or a here-string, when that is known."""
+        for redirect in self.heredocs(node):
+            body = redirect.first("heredoc_body")
+            if body is not None:
+                known = texts(self.value(body))
+                return known[0] if known else self.words(body)
+        for redirect in node.all("redirect"):
+            if redirect.kind == "herestring_redirect" and redirect.children:
+                known = texts(self.value(redirect.children[-1]))
+                return known[0] if known else None
+        return None
+
+    def sure_by(self, route: tuple[str, ...]) -> Confidence:
+        """Return how sure it is what is started by a road such as `env`, `nohup`."""
+        return "high" if all(each in PREFIXES or each == "find" for each in route) else "medium"
+
+    def language(self, program: str) -> str | None:
+        """Return the language that a program reads; empty when it cannot be read, None for none."""
+        plain = re.sub(r"[\d.]+\Z", "", program)
+        return INTERPRETERS.get(program, INTERPRETERS.get(plain))
+
+    def interpreter(self, program: str, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
+        """Judge an interpreter by its arguments."""
+        language = "bash" if program in SHELLS else self.language(program) or ""
+        for index, word in enumerate(argv[1:], 1):
+            if word is None or not word.startswith("-"):
+                break
+            is_code = _OPTION[language].match(word)
+            if language == "python" and word == "-m":
+                self._module(argv, index, node, route)
+                return
+            if is_code and index + 1 < len(argv):
+                text = argv[index + 1]
+                if text is None:
+                    self.report(
+                        Capability.DYNAMIC_CODE, node, program, self.sure_by(route), "", route
+                    )
+                elif language:
+                    self.within(text, language, program, node)
+                elif _STARTS.search(text):
+                    self.report(
+                        Capability.PROCESS_RUN, node, program, "medium", "by its code", route
+                    )
+                return
+        for argument in node.all("argument"):
+            if argument.kind == "process_substitution":
+                self.report(Capability.DYNAMIC_CODE, node, program, self.sure_by(route), "", route)
+
+    def _module(self, argv: Argv, index: int, node: Node, route: tuple[str, ...]) -> None:
+        module = argv[index + 1] if index + 1 < len(argv) else None
+        if module in {"http.server", "SimpleHTTPServer", "smtpd"}:
+            self.report(Capability.NETWORK_SOCKET, node, module, self.sure_by(route), "", route)
+
+    def feeds(self, argv: Argv, text: str | None, node: Node, *, piped: bool = False) -> None:
+        """Note text that an interpreter reads as its program."""
+        words = [word or "" for word in argv]
+        while words and words[0].rpartition("/")[2] in PREFIXES:
+            words = [word or "" for word in after_prefix(words[0].rpartition("/")[2], list(words))]
+        program = words[0].rpartition("/")[2] if words else ""
+        language = "bash" if program in SHELLS else self.language(program)
+        if language is None or any(word and not word.startswith("-") for word in words[1:]):
+            return
+        if any(_OPTION[language].match(word) for word in words[1:]):
+            return
+        if piped:
+            self.report(Capability.DYNAMIC_CODE, node, program, "high", "from a pipe")
+        if text and language:
+            self.within(text, language, program, node)
+
+    def within(self, text: str, language: str, name: str, node: Node) -> None:
+        """Add what code does that a script holds as text."""
+        if self.nesting >= _DEEPEST or not text.strip():
+            return
+        if language == "bash":
+            inner = self.scan_text(Source(text, "bash"), self.nesting + 1)
+        else:
+            inner = read_within(text, language)
+        span = self.tree.span(node)
+        self.output.findings.extend(findings_within(inner, span, name))
+        self.output.modules.extend(modules_within(inner, span, name))
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""Reads C++: what its expressions evaluate to, and what its calls do."""
+"""Engine for C++: values of expressions, and effects of calls."""
 
 import re
 from collections.abc import Callable
@@ -7,12 +7,17 @@ from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.sensitive_text import is_outside
 from llm_sandbox.security.source import Source
-from llm_sandbox.security.trees.cpp.constants import Constants
-from llm_sandbox.security.trees.cpp.macros import Macro, expand, without_splices
-from llm_sandbox.security.trees.cpp.naming import declared_name
+from llm_sandbox.security.trees.cpp.names import (
+    Macro,
+    Names,
+    declared_name,
+    expand,
+    without_splices,
+)
 from llm_sandbox.security.trees.cpp.tables import NETWORK_HEADERS, NETWORK_NAMES, OPENERS
-from llm_sandbox.security.trees.sums import added, operator_of
+from llm_sandbox.security.trees.dataflow import added, operator_of, sum_of, with_words
 from llm_sandbox.security.trees.syntax_tree import Node, read
+from llm_sandbox.security.trees.text_operations import unescape
 from llm_sandbox.security.trees.values import (
     Function,
     Items,
@@ -27,9 +32,9 @@ from llm_sandbox.security.trees.values import (
     texts,
     union,
 )
-from llm_sandbox.security.trees.word_fallback import with_words
 
 __all__ = ["Cpp", "scan"]
+
 
 _DEEPEST = 3
 _MOST_EXPANDED = 200
@@ -44,7 +49,7 @@ def scan(source: Source) -> ScanOutput:
     return with_words(source, Cpp(source, {}, 0).run())
 
 
-class Cpp(Constants):
+class Cpp(Names):
     """One reading of one program."""
 
     def __init__(self, source: Source, macros: dict[str, Macro], depth: int) -> None:
@@ -372,6 +377,64 @@ class Cpp(Constants):
         if paths and _WRITES.search(mode) and is_outside(paths[0]):
             detail = f"the file {paths[0][:80]!r}"
             self.report(Capability.FILE_WRITE, node, ref.name, self.sure(ref), detail, ref.route)
+
+    def text(self, node: Node) -> Values:
+        """Return what a string literal stands for."""
+        words = self.tree.words(node)
+        start = words.find(words[-1:]) + 1
+        text = unescape(words[start:-1])
+        self.report_text(text, node)
+        return (text,)
+
+    def raw_text(self, node: Node) -> Values:
+        """Return what a raw string literal stands for."""
+        words = self.tree.words(node)
+        start, end = words.find("(") + 1, words.rfind(")")
+        self.report_text(words[start:end], node)
+        return (words[start:end],)
+
+    def joined(self, node: Node) -> Values:
+        """Return what adjacent literals stand for."""
+        parts = [self.value(each) for each in node.children]
+        if not all(parts):
+            return ()
+        found = fold(lambda *each: "".join(map(str, each)), *map(plain, parts[:200]))
+        for text in texts(found)[:1]:
+            self.report_folded(text, node)
+        return found
+
+    def number(self, node: Node) -> Values:
+        """Return what a number stands for."""
+        words = self.tree.words(node).replace("'", "").rstrip("uUlL")
+        try:
+            return (int(words, 8 if re.fullmatch(r"0[0-7]+", words) else 0),)
+        except ValueError:
+            return ()
+
+    def listed(self, node: Node) -> Values:
+        """Return a list of what its parts stand for."""
+        listed = tuple(self.value(each) for each in node.children[:5000] if each.kind != "comment")
+        letters = [texts(each)[0] if texts(each) else "" for each in listed]
+        whole = (
+            ("".join(letters),)
+            if len(letters) > 2 and all(len(each) == 1 for each in letters[:-1])
+            else ()
+        )
+        for text in whole:
+            self.report_text(text, node)
+        return (*whole, as_items(listed))
+
+    def binary(self, node: Node) -> Values:
+        """Return what an operator gives."""
+        return sum_of(self, node) if operator_of(self, node) == "+" else ()
+
+    def inside(self, node: Node) -> Values:
+        """Return what the last part stands for."""
+        return self.value(node.children[-1]) if node.children else ()
+
+    def choice(self, node: Node) -> Values:
+        """Return what either branch gives."""
+        return union(self.value(node.get("consequence")), self.value(node.get("alternative")))
 
 
 def _in_loop(node: Node) -> bool:

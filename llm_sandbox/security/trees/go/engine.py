@@ -1,4 +1,4 @@
-"""Reads Go: what its expressions evaluate to, and what its calls do."""
+"""Engine for Go: values of expressions, and effects of calls."""
 
 import re
 from collections.abc import Callable
@@ -7,12 +7,11 @@ from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.sensitive_text import is_outside
 from llm_sandbox.security.source import Source
-from llm_sandbox.security.trees.escapes import unescape
-from llm_sandbox.security.trees.go.constants import Constants
+from llm_sandbox.security.trees.dataflow import Dataflow, added, operator_of, sum_of, with_words
 from llm_sandbox.security.trees.go.folding import FUNCTIONS, as_text
 from llm_sandbox.security.trees.go.tables import SINKS
-from llm_sandbox.security.trees.sums import added, operator_of
 from llm_sandbox.security.trees.syntax_tree import Node, read
+from llm_sandbox.security.trees.text_operations import unescape
 from llm_sandbox.security.trees.values import (
     Function,
     Items,
@@ -21,14 +20,15 @@ from llm_sandbox.security.trees.values import (
     as_items,
     fold,
     members,
+    numbers,
     plain,
     refs,
     texts,
     union,
 )
-from llm_sandbox.security.trees.word_fallback import with_words
 
 __all__ = ["Go", "scan"]
+
 
 _DIRECTIVE = re.compile(r"//go:(linkname|generate|embed|cgo_\w+)\b[ \t]*(.*)")
 _FUNCTIONS = ("func_literal", "function_declaration", "method_declaration")
@@ -41,7 +41,7 @@ def scan(source: Source) -> ScanOutput:
     return with_words(source, Go(source).run())
 
 
-class Go(Constants):
+class Go(Dataflow):
     """One reading of one program. A value is known by the name of its type or of its maker."""
 
     sinks = SINKS
@@ -363,6 +363,74 @@ class Go(Constants):
                 if does is not None and not ref.name.endswith(")"):
                     detail = "handed on to be called"
                     self.report(does, node, ref.name, "medium", detail, ref.route)
+
+    def text(self, node: Node) -> Values:
+        """Return what a string literal stands for."""
+        text = unescape(self.tree.words(node)[1:-1])
+        self.report_text(text, node)
+        return (text,)
+
+    def raw_text(self, node: Node) -> Values:
+        """Return what a raw string literal stands for."""
+        text = self.tree.words(node)[1:-1]
+        self.report_text(text, node)
+        return (text,)
+
+    def rune(self, node: Node) -> Values:
+        """Return the number of a character."""
+        text = unescape(self.tree.words(node)[1:-1])
+        return (ord(text),) if len(text) == 1 else ()
+
+    def number(self, node: Node) -> Values:
+        """Return what a number stands for."""
+        words = self.tree.words(node).replace("_", "")
+        try:
+            return (int(words, 8 if re.fullmatch(r"0[0-7]+", words) else 0),)
+        except ValueError:
+            return ()
+
+    def listed(self, node: Node) -> Values:
+        """Return a list of what its parts stand for."""
+        listed = [self.value(each) for each in node.children[:5000] if each.kind != "comment"]
+        return (as_items(listed),)
+
+    def keyed(self, node: Node) -> Values:
+        """Return the value of a part that has a key."""
+        key, value = node.get("key"), self.value(node.get("value"))
+        if key is not None and refs(value):
+            self.put_field(self.tree.words(key), value)
+        return value
+
+    def composite(self, node: Node) -> Values:
+        """Return what a literal of a type stands for."""
+        body, kind = self.value(node.get("body")), node.get("type")
+        made = tuple(Ref(r.name, r.route, r.direct) for r in refs(self.value(kind)))
+        return union(made, body)
+
+    def summed(self, node: Node) -> Values:
+        """Return what a sum gives."""
+        return sum_of(self, node) if operator_of(self, node) == "+" else ()
+
+    def inside(self, node: Node) -> Values:
+        """Return what the last part stands for."""
+        return self.value(node.children[-1]) if node.children else ()
+
+    def sliced(self, node: Node) -> Values:
+        """Return a part of a text."""
+        ends = [numbers(self.value(node.get(name)))[:1] for name in ("start", "end")]
+        start, end = (each[0] if each else None for each in ends)
+        return fold(lambda text: as_text(text)[start:end], plain(self.value(node.get("operand"))))
+
+    def item(self, node: Node) -> Values:
+        """Return what an item of a list may be."""
+        found: Values = ()
+        known = numbers(self.value(node.get("index")))[:1]
+        for value in self.value(node.get("operand")):
+            if isinstance(value, Items):
+                chosen = [value.items[i] for i in known if 0 <= i < len(value.items)]
+                for each in chosen or value.items[:50]:
+                    found = union(found, each)
+        return found
 
 
 def _package(path: str) -> str:

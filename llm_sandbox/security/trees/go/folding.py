@@ -5,7 +5,7 @@ import binascii
 import re
 from collections.abc import Callable
 
-from llm_sandbox.security.trees.growth import filled, joined, replaced
+from llm_sandbox.security.trees.text_operations import filled, joined, replaced
 
 __all__ = ["FUNCTIONS", "as_text"]
 

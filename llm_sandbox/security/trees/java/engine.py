@@ -1,28 +1,31 @@
-"""Reads Java: what its expressions evaluate to, and what its calls do."""
+"""Engine for Java: values of expressions, and effects of calls."""
 
 from collections.abc import Callable
 
 from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
-from llm_sandbox.security.trees.java.constants import Constants
+from llm_sandbox.security.trees.dataflow import Dataflow, added, operator_of, sum_of, with_words
 from llm_sandbox.security.trees.java.folding import FUNCTIONS, METHODS, without_escapes
 from llm_sandbox.security.trees.java.tables import CLASSES, PACKAGES, RETURNS, SINKS
-from llm_sandbox.security.trees.sums import added, operator_of
 from llm_sandbox.security.trees.syntax_tree import Node, read
+from llm_sandbox.security.trees.text_operations import unescape
 from llm_sandbox.security.trees.values import (
+    Items,
     Ref,
     Values,
+    as_items,
     fold,
     members,
+    numbers,
     plain,
     refs,
     texts,
     union,
 )
-from llm_sandbox.security.trees.word_fallback import with_words
 
 __all__ = ["Java", "scan"]
+
 
 _LOOKS_UP = frozenset(
     {"getConstructor", "getDeclaredConstructor", "getDeclaredField", "getDeclaredMethod"}
@@ -43,7 +46,7 @@ def scan(source: Source) -> ScanOutput:
     return with_words(source, Java(source).run())
 
 
-class Java(Constants):
+class Java(Dataflow):
     """One reading of one program. An object is known by the name of its class."""
 
     sinks = SINKS
@@ -393,3 +396,55 @@ class Java(Constants):
                 self.report(does, node, full, "medium", detail, ref.route)
             found = union(found, (Ref(full, ref.route, False),))
         return found
+
+    def text(self, node: Node) -> Values:
+        """Return what a string literal stands for."""
+        words = self.tree.words(node)
+        quotes = 3 if words.startswith('"""') else 1
+        text = unescape(words[quotes:-quotes])
+        self.report_text(text, node)
+        return (text,)
+
+    def number(self, node: Node) -> Values:
+        """Return what a number stands for."""
+        try:
+            return (int(self.tree.words(node).replace("_", "").rstrip("lL"), 0),)
+        except ValueError:
+            return ()
+
+    def listed(self, node: Node) -> Values:
+        """Return a list of what its parts stand for."""
+        listed = [self.value(each) for each in node.children[:5000] if "comment" not in each.kind]
+        return (as_items(listed),)
+
+    def item(self, node: Node) -> Values:
+        """Return what an item of a list may be."""
+        found: Values = ()
+        for value in self.value(node.get("array")):
+            if isinstance(value, Items):
+                known = numbers(self.value(node.get("index")))[:1]
+                chosen = [value.items[i] for i in known if 0 <= i < len(value.items)]
+                for each in chosen or value.items[:50]:
+                    found = union(found, each)
+        return found
+
+    def binary(self, node: Node) -> Values:
+        """Return what an operator gives."""
+        return sum_of(self, node) if operator_of(self, node) == "+" else ()
+
+    def cast(self, node: Node) -> Values:
+        """Return what a cast gives."""
+        value, kind = self.value(node.get("value")), node.get("type")
+        if kind is None:
+            return value
+        if self.tree.words(kind) == "char":
+            return tuple(chr(v & 0xFFFF) if isinstance(v, int) else v for v in value)
+        return union(value, self.value(kind)) if not texts(value) else value
+
+    def inside(self, node: Node) -> Values:
+        """Return what the last part stands for."""
+        return self.value(node.children[-1]) if node.children else ()
+
+    def choice(self, node: Node) -> Values:
+        """Return what either branch gives."""
+        return union(self.value(node.get("consequence")), self.value(node.get("alternative")))

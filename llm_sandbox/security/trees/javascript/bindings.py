@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.dataflow import Dataflow, Scope
-from llm_sandbox.security.trees.escapes import unescape
 from llm_sandbox.security.trees.javascript.tables import ALIASES, GLOBALS
 from llm_sandbox.security.trees.syntax_tree import Node
+from llm_sandbox.security.trees.text_operations import unescape
 from llm_sandbox.security.trees.values import (
     Function,
     Items,

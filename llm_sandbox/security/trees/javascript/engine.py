@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
-from llm_sandbox.security.trees.escapes import unescape
+from llm_sandbox.security.trees.dataflow import added, operator_of, sum_of, with_words
 from llm_sandbox.security.trees.javascript.bindings import FUNCTION_KINDS
-from llm_sandbox.security.trees.javascript.calling import Calls, any_item
-from llm_sandbox.security.trees.sums import added, operator_of, sum_of
+from llm_sandbox.security.trees.javascript.calls import Calls, any_item
 from llm_sandbox.security.trees.syntax_tree import Node
+from llm_sandbox.security.trees.text_operations import unescape
 from llm_sandbox.security.trees.values import (
     Record,
     Ref,
@@ -20,7 +20,6 @@ from llm_sandbox.security.trees.values import (
     texts,
     union,
 )
-from llm_sandbox.security.trees.word_fallback import with_words
 
 __all__ = ["JavaScript", "scan"]
 

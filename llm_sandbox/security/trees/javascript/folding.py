@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
-from llm_sandbox.security.trees.growth import joined, replaced
+from llm_sandbox.security.trees.text_operations import joined, replaced
 
 __all__ = ["FUNCTIONS", "METHODS"]
 

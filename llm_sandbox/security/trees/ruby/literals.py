@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.dataflow import Dataflow
-from llm_sandbox.security.trees.escapes import unescape
 from llm_sandbox.security.trees.ruby.texts import OPERATORS
 from llm_sandbox.security.trees.syntax_tree import Node
+from llm_sandbox.security.trees.text_operations import unescape
 from llm_sandbox.security.trees.values import (
     LONGEST_TEXT,
     Atom,
