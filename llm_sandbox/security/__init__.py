@@ -1,8 +1,8 @@
-"""The code scanner: what a program does is read from its text, and graded by a policy.
+"""Code scanner: static analysis of programs, graded by a security policy.
 
-Start at `scan`: text becomes a `Source`, the engine of its language sees what the program is able
-to do (`RawFinding`), and the policy makes findings of that, which are the `ScanReport`. The sandbox
-is the boundary; the scanner is a signal before it.
+Start at `scan`: text becomes a `Source`, the engine of its language returns raw findings
+(`RawFinding`), and a policy grades them as the findings of a `ScanReport`. The sandbox is the
+boundary; the scanner is a signal before it.
 """
 
 from llm_sandbox.results.findings import Capability, Finding, Span

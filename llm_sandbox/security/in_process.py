@@ -1,4 +1,4 @@
-"""The reading of one program in this process: by the engine of its language, graded by a policy."""
+"""Scan of one program in the current process: its engine's findings, graded by a policy."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
@@ -13,16 +13,18 @@ from llm_sandbox.security.report import ScanReport
 from llm_sandbox.security.source import Source
 from llm_sandbox.security.unicode_tricks import find_hidden_text
 
-__all__ = ["MOST_FINDINGS", "read", "unread_report"]
+__all__ = ["MOST_FINDINGS", "scan_in_process", "unread_report"]
 
 MOST_FINDINGS = 20_000
-"""Findings of one report; of more the gravest are told."""
+"""Maximum number of findings in one report; the most severe are kept."""
 
 _Mask: TypeAlias = Callable[[PatternTarget], str]
 
 
-def read(source: Source, policy: SecurityPolicy, reader: CodeReader | None) -> ScanReport:
-    """Read a program and return what a policy makes of it.
+def scan_in_process(
+    source: Source, policy: SecurityPolicy, reader: CodeReader | None
+) -> ScanReport:
+    """Scan a program and return the report of its graded findings.
 
     Nothing here limits time or memory as a whole: `scan` asks a process of its own for it.
 
@@ -35,9 +37,9 @@ def read(source: Source, policy: SecurityPolicy, reader: CodeReader | None) -> S
     if reader is None:
         output, mask = engine_of(source.lang)(source), _mask_of(source)
     else:
-        reading = RegexEngine(source, reader)
+        engine = RegexEngine(source, reader)
         names = [module.name for module in policy.restricted_modules or ()]
-        output, mask = reading.output(names), reading.mask
+        output, mask = engine.scan(names), engine.mask
     if output.abandoned:
         return unread_report(source, policy, output.problem)
     output.findings.extend(find_hidden_text(source))
@@ -50,7 +52,7 @@ def read(source: Source, policy: SecurityPolicy, reader: CodeReader | None) -> S
 
 
 def unread_report(source: Source, policy: SecurityPolicy, problem: str) -> ScanReport:
-    """Return the report of a program that was not read, which is never safe.
+    """Return the report of a program that could not be scanned, which is never safe.
 
     Args:
         source: The program.
@@ -98,7 +100,7 @@ def _mask_of(source: Source) -> _Mask:
 
 
 def _in_order(findings: list[Finding]) -> tuple[Finding, ...]:
-    """The findings by place, each once; the gravest of them when there are too many."""
+    """Return the findings by position, without duplicates, and the most severe when too many."""
     seen: dict[tuple[object, ...], Finding] = {}
     for finding in sorted(findings, key=_place):
         seen.setdefault((finding.rule_id, finding.span, finding.subject, finding.inner), finding)

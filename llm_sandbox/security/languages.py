@@ -18,7 +18,7 @@ __all__ = [
     "engine_of",
     "findings_within",
     "modules_within",
-    "read_within",
+    "scan_nested",
 ]
 
 _TREES = "llm_sandbox.security.trees"
@@ -33,9 +33,9 @@ _ENGINES = {
     "bash": (f"{_TREES}.bash", "tree_sitter_bash"),
     "r": (_LEXICAL, None),
 }
-"""Language to the module with its `scan`, and the grammar that it needs."""
+"""Language to the module with its `scan` function, and the grammar package that it needs."""
 LANGUAGES = tuple(sorted(_ENGINES))
-"""Names of the languages that can be read."""
+"""Names of the supported languages."""
 _ALIASES = {
     "py": "python",
     "js": "javascript",
@@ -52,7 +52,7 @@ _ALIASES = {
 
 
 def canonical(lang: str) -> str:
-    """Return the name of a language as this package knows it.
+    """Return the canonical name of a language.
 
     Raises:
         LanguageNotSupportedError: It cannot be read.
@@ -65,7 +65,7 @@ def canonical(lang: str) -> str:
 
 
 def engine_of(lang: str) -> Engine:
-    """Return the engine of a language: lexical where its grammar is not installed.
+    """Return the engine of a language; the lexical one where the grammar is not installed.
 
     Args:
         lang: Its canonical name.
@@ -81,8 +81,8 @@ def _is_there(grammar: str) -> bool:
     return find_spec("tree_sitter") is not None and find_spec(grammar) is not None
 
 
-def read_within(text: str, lang: str) -> ScanOutput:
-    """Return what a program does that another one holds as text.
+def scan_nested(text: str, lang: str) -> ScanOutput:
+    """Scan a program that another program contains as text.
 
     Args:
         text: The inner program.
@@ -92,7 +92,7 @@ def read_within(text: str, lang: str) -> ScanOutput:
 
 
 def findings_within(inner: ScanOutput, span: Span, route: str) -> Iterator[RawFinding]:
-    """Yield what an inner program does, as done by the outer one.
+    """Yield the findings of a nested program at the position that evaluates it.
 
     Args:
         inner: What the inner program does.
@@ -104,6 +104,6 @@ def findings_within(inner: ScanOutput, span: Span, route: str) -> Iterator[RawFi
 
 
 def modules_within(inner: ScanOutput, span: Span, route: str) -> Iterator[ModuleUse]:
-    """Yield the modules that an inner program comes by, as come by by the outer one."""
+    """Yield the modules of a nested program at the position that evaluates it."""
     for module in inner.modules:
         yield replace(module, span=span, route=(route, *module.route))

@@ -1,4 +1,4 @@
-"""The scan of library names: what a library is for says what code will do with it.
+"""Scan of library names before their installation, by the purpose of each library.
 
 Installing is judged before anything is fetched. A library that is made for one thing counts as
 that capability; every other one is judged by the policy's restricted modules alone.
@@ -46,7 +46,7 @@ _PURPOSES: dict[str, dict[Capability, str]] = {
         Capability.NETWORK_TRANSFER: "ssh mailR emayili",
     },
 }
-"""Libraries made for one thing, by language, canonical names separated by spaces."""
+"""Single-purpose libraries by language and capability, as canonical names separated by spaces."""
 
 _MODULES = {
     "attrs": "attr",
@@ -69,13 +69,13 @@ _MODULES = {
     "scikit-image": "skimage",
     "scikit-learn": "sklearn",
 }
-"""Modules of Python's libraries that are not named after them."""
+"""Python libraries whose module has another name."""
 
 _VERSION = re.compile(r"[\[<>=!~;\s]|(?<=[^@/])@")
 
 
 def scan_libraries(libraries: Sequence[str], lang: str, policy: "SecurityPolicy") -> "ScanReport":
-    """Look at the names of libraries that are about to be installed.
+    """Scan the names of libraries that are about to be installed.
 
     Args:
         libraries: Requirements in the words of the language's package manager.
@@ -118,7 +118,7 @@ def _add_library(output: ScanOutput, source: Source, number: int, library: str) 
 
 
 def _once(findings: Iterator[Finding]) -> Iterator[Finding]:
-    """One finding for each rule and library, however many names its module may have."""
+    """Yield one finding for each rule and library."""
     seen = set()
     for finding in findings:
         if (key := (finding.rule_id, finding.line)) not in seen:

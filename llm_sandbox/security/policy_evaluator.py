@@ -25,7 +25,7 @@ _LONGEST_SUBJECT = 200
 
 
 def below(name: str, parent: str) -> bool:
-    """Return whether a dotted (or slashed) name is `parent` or lies below it."""
+    """Return whether a dotted or slashed name is `parent` or lies below it."""
     if not name.startswith(parent):
         return False
     rest = name[len(parent) :]
@@ -33,7 +33,7 @@ def below(name: str, parent: str) -> bool:
 
 
 class PolicyEvaluator:
-    """Grades what was seen in one program by one policy, which it never changes.
+    """Evaluator of one policy for one program; it never changes the policy.
 
     Args:
         policy: The policy.
@@ -45,7 +45,7 @@ class PolicyEvaluator:
         self._source = source
 
     def grade_output(self, output: ScanOutput) -> Iterator[Finding]:
-        """Findings of capabilities, and of modules that the policy restricts."""
+        """Yield the findings of capabilities and restricted modules."""
         for raw in output.findings:
             severity = self._policy.grade(raw.capability)
             if severity and not self._is_allowed(raw.subject, raw.capability):
@@ -59,7 +59,7 @@ class PolicyEvaluator:
     def problem_finding(
         self, problem: str, span: Span | None, *, abandoned: bool = False
     ) -> Finding:
-        """The finding of code that could not be read.
+        """Return the finding for code that does not parse or was not scanned.
 
         Args:
             problem: Why.
@@ -75,7 +75,7 @@ class PolicyEvaluator:
     def pattern_finding(
         self, index: int, pattern: SecurityPattern, span: Span, *, timed_out: bool
     ) -> Finding:
-        """The finding of one of the policy's own patterns.
+        """Return the finding for a match of a pattern of the policy.
 
         Args:
             index: Its place in the policy, from 0.
@@ -138,17 +138,17 @@ class PolicyEvaluator:
 
 
 def expression(finding: Finding) -> str:
-    """Return a regular expression that matches what was found."""
+    """Return a regular expression that matches the code of a finding."""
     if finding.category == "pattern":
         return finding.subject
     return re.escape(finding.snippet or finding.subject)
 
 
 class Violation(SecurityPattern):
-    """A finding as a `SecurityPattern`: of its own expression, or of what was found."""
+    """Finding in the form of a `SecurityPattern`."""
 
     finding: Finding = Field(repr=False)
-    """What was found, and where."""
+    """Finding that the violation stands for."""
 
     @property
     def line(self) -> int:

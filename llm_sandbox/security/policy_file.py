@@ -29,7 +29,7 @@ _LISTS: Mapping[str, type[pydantic.BaseModel]] = {
 
 
 def load_policy(path: str | Path) -> SecurityPolicy:
-    """Return the policy that a file describes.
+    """Load a policy from a file.
 
     The file holds the fields of `SecurityPolicy`, severities by their names. ``preset`` names a
     ready-made policy to start from: of that one, ``capabilities`` are changed one by one, lists are
@@ -48,7 +48,7 @@ def load_policy(path: str | Path) -> SecurityPolicy:
 
 
 def find_policy(name: str) -> SecurityPolicy:
-    """Return the policy of a name that a person typed: a ready-made one, or a file.
+    """Return the policy of a preset name or of a path.
 
     Args:
         name: A preset, or a path that ends in ``.toml`` or ``.json``.
@@ -62,7 +62,7 @@ def find_policy(name: str) -> SecurityPolicy:
 
 
 class _Reader:
-    """One file.
+    """Reader of one policy file.
 
     Args:
         path: Its place.

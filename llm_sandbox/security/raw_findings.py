@@ -1,4 +1,4 @@
-"""What an engine sees in code, before a policy says how grave that is."""
+"""Raw findings: results of an engine, before a policy grades them."""
 
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -9,64 +9,66 @@ from llm_sandbox.security.source import Source
 __all__ = ["Engine", "EngineName", "ModuleUse", "RawFinding", "ScanOutput"]
 
 EngineName = Literal["ast", "tree-sitter", "lexical"]
-"""How code was read: as a program, by a syntax tree, or as a row of words."""
+"""Kind of engine: abstract interpretation, syntax tree, or words."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawFinding:
-    """One thing that code does."""
+    """Capability that an engine found in code."""
 
     capability: Capability
-    """What it is able to do by it."""
+    """Capability of the code."""
     span: Span
-    """Where."""
+    """Position in the code."""
     subject: str
-    """The resolved name such as ``os.system``, or the path, host or word that gives it away."""
+    """Resolved name such as ``os.system``, or the revealing path, host or word."""
     confidence: Confidence = "high"
-    """How sure this is."""
+    """Confidence of the engine."""
     detail: str = ""
-    """What more is known, as the rest of a sentence: ``with the command 'ls'``."""
+    """Additional information, as the rest of a sentence: ``with the command 'ls'``."""
     route: tuple[str, ...] = ()
-    """How the subject is reached when it is not by its name, outermost first:
-    ``("eval", "base64.b64decode")``."""
+    """Indirections by which the subject is reached, outermost first: ``("eval",
+    "base64.b64decode")``."""
     inner: Span | None = None
-    """Where it is within the text that the code evaluates."""
+    """Position within the text that the code evaluates."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleUse:
-    """A module (Ruby's feature, Go's package, C's header, ...) that code comes by."""
+    """Module (Ruby feature, Go package, C header, ...) that code imports or reaches otherwise."""
 
     name: str
-    """Its name in the language's own words: ``os.path``, ``child_process``, ``sys/socket.h``."""
+    """Name in the syntax of the language: ``os.path``, ``child_process``, ``sys/socket.h``."""
     span: Span
-    """Where."""
+    """Position in the code."""
     confidence: Confidence = "high"
-    """How sure this is."""
+    """Confidence of the engine."""
     route: tuple[str, ...] = ()
-    """How, when it is not by an import: ``("sys.modules",)``."""
+    """Indirection when the module is not imported: ``("sys.modules",)``."""
 
 
 @dataclass(slots=True)
 class ScanOutput:
-    """All that an engine saw."""
+    """Output of an engine for one program."""
 
     engine: EngineName
-    """How the code was read."""
+    """Kind of engine."""
     findings: list[RawFinding] = field(default_factory=list)
-    """What it does, in any order, repetitions allowed."""
+    """Raw findings in any order, duplicates allowed."""
     modules: list[ModuleUse] = field(default_factory=list)
-    """The modules that it comes by."""
+    """Modules that the program uses."""
     problem: str = ""
-    """Why the code could not be read as a program; empty when it could."""
+    """Reason why the code does not parse; empty when it does."""
     problem_span: Span | None = None
-    """Where that is."""
+    """Position of the problem."""
     abandoned: bool = False
-    """Whether reading was given up, for `problem`: the rest is worth nothing then."""
+    """Whether the scan was abandoned because of `problem`, which makes the rest meaningless."""
 
 
 class Engine(Protocol):
-    """Reads programs of one language. Never runs them, never raises, ends in linear time."""
+    """Scanner of programs in one language, which never runs them, never raises and takes linear
+    time.
+    """
 
     def __call__(self, source: Source) -> ScanOutput:
-        """Return what the code does."""
+        """Scan a program."""

@@ -1,4 +1,4 @@
-"""Reading code of a language that only its handler knows: comments and imports by its patterns."""
+"""Engine for languages that only a language handler knows, by its patterns."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ __all__ = ["CodeReader", "RegexEngine"]
 
 
 class CodeReader(Protocol):
-    """What the scanner needs of a language handler."""
+    """Methods of a language handler that the scanner uses."""
 
     @property
     def name(self) -> str:
@@ -27,7 +27,7 @@ class CodeReader(Protocol):
 
 
 class RegexEngine:
-    """One program, read by the patterns of a handler.
+    """Engine for one program, based on the patterns of a handler.
 
     Args:
         source: The program.
@@ -39,12 +39,12 @@ class RegexEngine:
         self._reader = reader
         self._visible = self._without_comments()
 
-    def output(self, modules: Iterable[str]) -> ScanOutput:
-        """Return which of these modules the program imports."""
+    def scan(self, modules: Iterable[str]) -> ScanOutput:
+        """Return the given modules that the program imports."""
         return ScanOutput("lexical", modules=list(self._imports(modules)))
 
     def mask(self, target: PatternTarget) -> str:
-        """Return the program without its comments; a handler does not tell strings from code."""
+        """Return the program without comments; a handler does not distinguish strings from code."""
         return self._visible
 
     def _imports(self, modules: Iterable[str]) -> Iterator[ModuleUse]:
@@ -55,7 +55,7 @@ class RegexEngine:
                 yield ModuleUse(name, self._source.span(found.start(), found.end()), "medium")
 
     def _without_comments(self) -> str:
-        """The program as the handler shows it, with every line as long as it was."""
+        """Return the program without comments, with the length of each line unchanged."""
         text = self._source.text
         shown = self._reader.filter_comments(text).replace("\r\n", "\n").replace("\r", "\n")
         lines = shown.split("\n")

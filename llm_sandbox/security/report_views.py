@@ -40,7 +40,7 @@ _INVISIBLE = re.compile(
 
 
 def one_visible_line(text: str, longest: int = _LONGEST_PART) -> str:
-    """Return text in one line: controls removed, invisible characters by their number.
+    """Return text as one line without control characters, with invisible characters escaped.
 
     Args:
         text: Anything, such as code of somebody hostile.
@@ -58,25 +58,25 @@ def _number(character: str) -> str:
 
 
 def place_text(finding: Finding, path: str | None) -> str:
-    """Return where a finding is: ``path:line:column``, without the path when there is none."""
+    """Return the position of a finding: ``path:line:column``, or ``line:column`` without a path."""
     at = f"{finding.line}:{finding.column}"
     return at if path is None else f"{one_visible_line(path)}:{at}"
 
 
 def finding_line(finding: Finding, path: str | None = None) -> str:
-    """Return a finding in one line: place, severity, what it is called, what the code does."""
+    """Return a finding as one line: position, severity, rule and effect."""
     severity = finding.severity.upper()
     return f"{place_text(finding, path)}: {severity} {_called(finding)}: {deed(finding)}"
 
 
 def _called(finding: Finding) -> str:
-    """A capability by its own name, a rule of the policy by the name that tells which it is."""
+    """Return the name of the finding's rule: a capability, or a rule of the policy."""
     own = finding.category in ("pattern", "module")
     return one_visible_line(finding.rule_id if own else finding.category)
 
 
 def deed(finding: Finding) -> str:
-    """Return what the code does, and by what when the message does not say so, as a clause."""
+    """Return a clause with the effect of the code, and the subject when the message lacks it."""
     words = [one_visible_line(finding.message)]
     if finding.subject and finding.subject not in finding.message:
         words[0] += f" ({one_visible_line(finding.subject)})"
@@ -91,7 +91,7 @@ def deed(finding: Finding) -> str:
 
 
 def summary_line(report: "ScanReport") -> str:
-    """Return how much was found, how much of it blocks, and whether the code was read."""
+    """Return the number of findings, the number that block, and whether the code parsed."""
     if report.enforcement == "off":
         return "not scanned: the policy's enforcement is off"
     count = len(report.findings)
@@ -131,7 +131,7 @@ def _language(report: "ScanReport") -> str:
 
 
 def message_for_model(report: "ScanReport") -> str:
-    """Return what the author of the code should read before trying again."""
+    """Return the message for the model that wrote the code."""
     blocking = report.blocking
     # The sort is stable: within both the order of the code stays.
     ids = {id(finding) for finding in blocking}
@@ -187,7 +187,7 @@ def _opening(report: "ScanReport") -> str:
 
 
 def _account(finding: Finding, number: int, *, blocks: bool) -> str:
-    """A finding in full: where, what, the code there, why, and what to write instead."""
+    """Return a full description of a finding: position, effect, code, reason and fix."""
     verdict = "refused" if blocks else "noticed"
     at = f"Line {finding.line}, column {finding.column}"
     lines = [f"{number}. {at}, {verdict}: {deed(finding)} [{_called(finding)}]"]
@@ -201,14 +201,14 @@ def _account(finding: Finding, number: int, *, blocks: bool) -> str:
 
 
 SEVERITY_STYLES = {"high": "bold red", "medium": "yellow", "low": "cyan", "safe": "dim"}
-"""The style of rich for each severity."""
+"""Style of rich for each severity."""
 
 _MOST = 100
 _COLOURS = {"high": "#b3261e", "medium": "#8a5a00", "low": "#1f6f8b", "safe": "#666666"}
 
 
 def as_html(report: "ScanReport") -> str:
-    """Return a report as a piece of HTML without scripts, styles of its own or links."""
+    """Return a report as an HTML fragment without scripts, styles of its own or links."""
     rows = "".join(_row(finding, report.path) for finding in report.findings[:_MOST])
     more = _more(report)
     rest = f"<p>{more}</p>" if more else ""
@@ -238,7 +238,7 @@ def _more(report: "ScanReport") -> str:
 
 
 def as_rich(report: "ScanReport") -> "RenderableType":
-    """Return what rich prints for a report: the findings with their code, and the summary."""
+    """Return the rich renderable of a report: findings with their code, and the summary."""
     from rich.console import Group
     from rich.text import Text
 

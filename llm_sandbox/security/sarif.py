@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["LEVELS", "Json", "describe", "rules_of", "sarif_log"]
 
 Json: TypeAlias = dict[str, object]
-"""An object of JSON."""
+"""JSON object."""
 
 LEVELS: Mapping[SeverityName, str] = {
     "high": "error",
@@ -31,14 +31,14 @@ LEVELS: Mapping[SeverityName, str] = {
     "low": "note",
     "safe": "none",
 }
-"""SARIF's level for each severity."""
+"""SARIF level of each severity."""
 
 _SCORES: Mapping[SeverityName, str] = {"high": "8.0", "medium": "5.5", "low": "3.0", "safe": "0.0"}
 _GUESSES = ("dynamic.unresolved", "module.escape", "text.unparsed", "module", "pattern")
 
 
 def rules_of(findings: Iterable[Finding]) -> list[Json]:
-    """Return the rules that findings are about, by their ids, each once."""
+    """Return the rules of findings by rule id, without duplicates."""
     first: dict[str, Finding] = {}
     for finding in findings:
         first.setdefault(one_visible_line(finding.rule_id, 300), finding)
@@ -46,7 +46,7 @@ def rules_of(findings: Iterable[Finding]) -> list[Json]:
 
 
 def describe(finding: Finding) -> str:
-    """Return what a finding says, as a plain message of SARIF."""
+    """Return the text of a finding as a plain SARIF message."""
     return _literal(f"{_sentence(deed(finding))} {one_visible_line(finding.why)}".strip())
 
 
@@ -74,7 +74,7 @@ def _rule(rule_id: str, finding: Finding) -> Json:
 
 
 def _facts(finding: Finding) -> tuple[SeverityName, str, str]:
-    """Ordinary severity, and what the rule is about in few and in more words."""
+    """Return the default severity, and the short and long description of a rule."""
     subject = one_visible_line(finding.subject)
     if finding.category == "pattern":
         return finding.severity, "The code matches a pattern of the policy.", f"Pattern: {subject}"
@@ -124,7 +124,7 @@ _RANKS: Mapping[SeverityName, float] = {"high": 90.0, "medium": 60.0, "low": 30.
 
 
 def sarif_log(reports: Sequence["ScanReport"]) -> dict[str, object]:
-    """Return a SARIF 2.1.0 log of one run that made all of `reports`.
+    """Return a SARIF 2.1.0 log of one run with all reports.
 
     Code that could not be read is told by a notification of the run, besides its findings. Text of
     the code is quoted without control characters; half characters become U+FFFD, so that the log
@@ -160,14 +160,14 @@ def _run(reports: Sequence["ScanReport"]) -> Json:
 
 
 class _Artifacts:
-    """The files of a run, each once."""
+    """Files of a run, without duplicates."""
 
     def __init__(self) -> None:
         self.known: list[Json] = []
         self._numbers: dict[tuple[str, str], int] = {}
 
     def location(self, report: "ScanReport") -> Json:
-        """Where a report's code is; by a description when it is in no file."""
+        """Return the location of a report's code, or a description when it is in no file."""
         place = _place(report.path)
         lang = _words(_LANGUAGES.get(report.lang, report.lang))
         # By what is written: two files may differ in nothing but characters that are not shown.
@@ -240,26 +240,26 @@ def _region(span: Span, snippet: str) -> Json:
 
 
 def _fingerprint(finding: Finding, place: Json) -> str:
-    """The same for the same finding after lines above it have come or gone."""
+    """Return a fingerprint that does not depend on lines above the finding."""
     code = " ".join(finding.snippet.split())
     parts: Iterable[str] = (finding.rule_id, str(place.get("uri", "")), finding.subject, code)
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _invocation(reports: Sequence["ScanReport"], artifacts: _Artifacts) -> Json:
-    unread_report = [report for report in reports if not report.parsed]
+    unread = [report for report in reports if not report.parsed]
     invocation: Json = {"executionSuccessful": True}
-    if unread_report:
+    if unread:
         invocation["toolExecutionNotifications"] = [
             {
-                "descriptor": {"id": "unread_report"},
+                "descriptor": {"id": "unread"},
                 "level": "warning",
                 "message": {"text": _words(summary_line(report), 1_000)},
                 "locations": [
                     {"physicalLocation": {"artifactLocation": artifacts.location(report)}}
                 ],
             }
-            for report in unread_report
+            for report in unread
         ]
     return invocation
 

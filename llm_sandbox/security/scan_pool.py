@@ -1,4 +1,4 @@
-"""Processes that read code, kept between scans, each ended when a scan takes too long.
+"""Pool of scanner processes, each killed when a scan takes too long.
 
 A scan is never run in the host's own process: what code makes the reading take, in time or memory,
 is taken from a process that can be killed. One is started when it is first needed and serves one
@@ -40,11 +40,11 @@ _LATE = (signal.SIGALRM, signal.SIGXCPU)
 
 
 class _Ended(Exception):
-    """The process ended or closed the connection before it answered."""
+    """End of a scanner process, or of its connection, before the reply."""
 
 
 class _Process:
-    """One process that reads code.
+    """One scanner process.
 
     Args:
         pickled: The handler that it reads by; empty for languages that have an engine.
@@ -74,7 +74,7 @@ class _Process:
             far.close()
 
     def ask(self, request: bytes, chars: int, deadline: Deadline) -> bytes:
-        """Return the reply to a request.
+        """Send a request and return the reply.
 
         Raises:
             TimeoutError: It took too long, and the process was killed.
@@ -111,13 +111,13 @@ class _Process:
         return reply
 
     def end(self) -> int:
-        """End it, and return its exit status as `subprocess` does."""
+        """Kill the process, and return the exit status as `subprocess` does."""
         self._connection.close()
         self._process.kill()
         return self._process.wait()
 
     def exit_status(self) -> int:
-        """Wait for the end of a process that closed its connection."""
+        """Wait for the end of a process that closed its connection, and return the exit status."""
         self._connection.close()
         try:
             return self._process.wait(_END_S)
@@ -125,14 +125,14 @@ class _Process:
             return self.end()
 
     def forget(self) -> None:
-        """Let go of a process that belongs to the process which this one was forked from."""
+        """Close the connection to a process of the parent, after a fork."""
         self._connection.close()
         # Or it would be warned of as one that nobody waited for.
         self._process.returncode = 0
 
 
 class ScanPool:
-    """The processes that read code for one host process: one for each processor, at most four."""
+    """Scanner processes of one host process: one for each processor, at most four."""
 
     def __init__(self) -> None:
         self._renew()
@@ -146,7 +146,7 @@ class ScanPool:
         reader: CodeReader | None,
         timeout: float | None,
     ) -> ScanReport | str:
-        """Return the report of a program, or why it was not read.
+        """Return the report of a program, or the reason why it was not scanned.
 
         Args:
             source: The program.
@@ -179,13 +179,13 @@ class ScanPool:
             return f"the process that reads code could not be started: {error.strerror}"
 
     def warm_up(self) -> None:
-        """Start a process, unless there is one, and do not wait for it; a scan says what failed."""
+        """Start a process unless one exists, without waiting; a later scan reports failures."""
         with self._free, contextlib.suppress(OSError):
             if not self._all:
                 self._idle.append(self._started(b""))
 
     def close(self) -> None:
-        """End all processes that read nothing; what is asked later starts others."""
+        """End all idle processes; later scans start others."""
         with self._free:
             for process in self._idle:
                 self._all.discard(process)
@@ -216,7 +216,7 @@ class ScanPool:
             return ScanReport.from_dict(reply) if "schema" in reply else str(reply["problem"])
 
     def _take(self, pickled: bytes, deadline: Deadline) -> tuple[_Process, bool]:
-        """Return a process that nobody else asks meanwhile, and whether it was there before."""
+        """Return a process for exclusive use, and whether it already existed."""
         with self._free:
             while True:
                 for process in self._idle:
@@ -280,4 +280,4 @@ def _ending(status: int) -> str:
 
 
 SCAN_POOL = ScanPool()
-"""The processes that all scans of this process share."""
+"""Pool that all scans of this process share."""

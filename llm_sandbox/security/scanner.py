@@ -1,4 +1,4 @@
-"""The scan of a program: what it does is read in a process of its own, and graded by a policy."""
+"""Scans of programs, in a process of their own, graded by a policy."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST", "reporting_policy", "scan", "scan_with"]
 
 LONGEST = 2_000_000
-"""Characters that are read; longer code is a finding of severity HIGH."""
+"""Maximum length of scanned code in characters; longer code is a finding of severity HIGH."""
 
 
 def scan(
@@ -30,7 +30,7 @@ def scan(
     path: str | None = None,
     timeout: float | None = None,
 ) -> "ScanReport":
-    """Look at code without running it, and say what it would do.
+    """Scan code without running it.
 
     Code is read in a process of its own, which is kept for the next scan. It has 10 seconds, 10
     more for each million characters, and a limit of memory; code that needs more is not read, which
@@ -69,7 +69,7 @@ def scan_with(
     notebook: bool | None = None,
     timeout: float | None = None,
 ) -> "ScanReport":
-    """Look at code of any language that has a handler.
+    """Scan code of any language that has a handler.
 
     Args:
         reader: The handler. Of a language that cannot be read otherwise its patterns of imports
@@ -86,7 +86,7 @@ def scan_with(
 
 
 def reporting_policy() -> SecurityPolicy:
-    """Return the policy of a scan without one: everything at its ordinary grade, nothing blocks."""
+    """Return the default policy: all capabilities at their default severity, nothing blocks."""
     return _ordinary().model_copy(deep=True)
 
 

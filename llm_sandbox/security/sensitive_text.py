@@ -1,4 +1,4 @@
-"""Text that names something sensitive: secrets, metadata services, mining pools, start files.
+"""Sensitive names in text: secrets, metadata services, mining pools, start files.
 
 The rules are the same for every language. `find_sensitive_text` searches the content of one string
 literal or any other text; `is_outside` and `installs_packages` classify paths and commands that an
@@ -20,7 +20,7 @@ class _SensitiveText(NamedTuple):
     capability: Capability
     what: str
     words: tuple[str, ...]
-    """The expression needs one of these, which are far quicker to look for."""
+    """Words one of which each match contains; searching for them first is faster."""
     expression: re.Pattern[str]
 
 
@@ -204,7 +204,7 @@ _INSTALLERS = re.compile(
 
 
 def find_sensitive_text(text: str) -> list[tuple[int, int, Capability, str]]:
-    """Return the watched places that a text names.
+    """Return the sensitive names in a text.
 
     Args:
         text: The content of one string literal; of more than 100,000 characters, the first ones.

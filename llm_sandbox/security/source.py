@@ -1,4 +1,4 @@
-"""Code as the engines see it: text with lines, columns and snippets."""
+"""Source text of a program, with lines, columns and snippets."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _SNIPPET = 200
 
 @dataclass(frozen=True)
 class Source:
-    r"""A program's text. Lines end at ``\n``, ``\r\n`` or ``\r``.
+    r"""Source text of a program. Lines end at ``\n``, ``\r\n`` or ``\r``.
 
     Args:
         text: As it was given.
@@ -41,7 +41,7 @@ class Source:
         return len(self.starts)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return line and column of an offset, both from 1."""
+        """Return the line and column of an offset, both from 1."""
         offset = min(max(offset, 0), len(self.text))
         line = bisect_right(self.starts, offset)
         return line, offset - self.starts[line - 1] + 1

@@ -1,4 +1,4 @@
-"""Characters that make people read something else than what runs.
+"""Unicode characters that make code look different from what runs.
 
 Text in ASCII is done with at once. Identifiers are looked at in code only: strings and comments
 are in whatever language their readers have.
@@ -47,7 +47,7 @@ _PLAIN_WORD = re.compile(r"(?a:\w+)")
 
 
 def find_hidden_text(source: Source) -> list[RawFinding]:
-    """Return what in code is not what it looks like: at most 100 places, in their order.
+    """Return the deceptive characters in code: at most 100, in order.
 
     NUL, backspace, escape and lone carriage returns; controls of direction and hidden tags
     anywhere; characters without width beside a name; names that are, or look like, names in ASCII
@@ -100,7 +100,7 @@ def _unseen(source: Source) -> Iterator[RawFinding]:
 
 
 def _is_smuggled(text: str, start: int, end: int) -> bool:
-    """Whether it is text of characters that have no other use there."""
+    """Return whether a run consists of characters without any other use there."""
     if "\U000e0000" <= text[start] <= "\U000e007f":
         # The flag of a region is spelt with them.
         return text[start - 1 : start] != _FLAG or not _REGION.fullmatch(text, start, end)
@@ -108,7 +108,7 @@ def _is_smuggled(text: str, start: int, end: int) -> bool:
 
 
 def _beside_name(text: str, code: str, at: int) -> bool:
-    """Whether it is in code, or between letters of ASCII wherever that is."""
+    """Return whether an offset is in code, or between ASCII letters anywhere."""
     sides = (text[at - 1 : at], text[at + 1 : at + 2])
     if all(side.isascii() and (side.isalnum() or side == "_") for side in sides if side):
         return all(sides)
@@ -159,7 +159,7 @@ def _names(source: Source) -> Iterator[RawFinding]:
 
 
 def _is_alike(word: str) -> bool:
-    """Whether a word is in other letters than ASCII, and looks like one in ASCII."""
+    """Return whether a word with non-ASCII letters looks like one in ASCII."""
     if word.isascii() or not word.isidentifier() or not _SUSPECT.search(word):
         return False
     return unicodedata.normalize("NFKC", word).translate(_ALIKE).isascii()

@@ -308,9 +308,8 @@ def _called_back(
     with m.unsure():
         for one in functions:
             if isinstance(one, Function) and not held and given is None:
-                one.called = one.called and one.called
                 continue
-            if isinstance(one, (Partial, BoundMethod)) and not isinstance(one, BoundMethod):
+            if isinstance(one, Partial):
                 invoke(m, one.callee, [*one.args, *(given or [])], one.keywords, node)
             elif isinstance(one, Function):
                 run_function(m, one, given or [*others[:8]], {}, node)

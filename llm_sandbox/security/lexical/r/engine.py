@@ -1,7 +1,7 @@
 """What programs in R do: their calls, by the functions that these mean."""
 
 from llm_sandbox.results.findings import Capability, Confidence, Span
-from llm_sandbox.security.languages import findings_within, modules_within, read_within
+from llm_sandbox.security.languages import findings_within, modules_within, scan_nested
 from llm_sandbox.security.lexical.r.names import NEVER_OWN, OWN, Meaning, Names
 from llm_sandbox.security.lexical.r.rules import APPLIERS, READERS, WRITERS, find
 from llm_sandbox.security.lexical.r.tokens import Argument, read
@@ -327,7 +327,7 @@ class _Scan:
         text = self._folded(argument)
         self._add(Capability.DYNAMIC_CODE, span, name, "high", "in Python")
         if text is not None:
-            self._within(read_within(text, "python"), span, name)
+            self._within(scan_nested(text, "python"), span, name)
 
     def _within(self, inner: ScanOutput, span: Span, name: str) -> None:
         self._found.findings.extend(findings_within(inner, span, name))

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from llm_sandbox.results.findings import Capability, Confidence
-from llm_sandbox.security.languages import findings_within, modules_within, read_within
+from llm_sandbox.security.languages import findings_within, modules_within, scan_nested
 from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.sensitive_text import find_sensitive_text, installs_packages, is_outside
 from llm_sandbox.security.source import Source
@@ -432,7 +432,7 @@ class Commands(Words):
         if language == "bash":
             inner = self.scan_text(Source(text, "bash"), self.nesting + 1)
         else:
-            inner = read_within(text, language)
+            inner = scan_nested(text, language)
         span = self.tree.span(node)
         self.output.findings.extend(findings_within(inner, span, name))
         self.output.modules.extend(modules_within(inner, span, name))
