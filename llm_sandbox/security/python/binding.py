@@ -40,7 +40,7 @@ _MEMBER = 10
 
 
 def members(m: Interpreter, value: Value | None) -> list[Value | None] | None:
-    """Return the members of a value one by one; None when they are not known."""
+    """Return the members of a value; None when they are not known."""
     if isinstance(value, Items):
         return value.items if len(value.items) <= _MOST_MEMBERS_SEEN else None
     if isinstance(value, Const):
@@ -63,7 +63,7 @@ def members(m: Interpreter, value: Value | None) -> list[Value | None] | None:
 
 
 def combinations(m: Interpreter, args: list[Value | None]) -> list[list[Value | None]] | None:
-    """Return the arguments in each way that they may be, at most 64; None when there is one."""
+    """Return the combinations of alternative arguments, at most 64; None when there is only one."""
     if not any(isinstance(arg, Alternatives) for arg in args):
         return None
     ways: list[list[Value | None]] = [[]]
@@ -83,7 +83,7 @@ _COLD = (Const, Function, Deferred)
 
 
 def tracked_parts(value: Value | None) -> list[Value]:
-    """Return what of a value must not be lost from sight."""
+    """Return the tracked references within a value; see `sinks.is_tracked`."""
     if value is None or isinstance(value, Const):
         return []
     if isinstance(value, Ref):
@@ -101,7 +101,7 @@ def tracked_parts(value: Value | None) -> list[Value]:
 
 
 def _parts(value: Value, seen: set[int], found: list[Value]) -> list[Value]:
-    """What a value holds; what is to be found goes to `found`."""
+    """Return the untracked members of a value, and add the tracked ones to `found`."""
     if isinstance(value, Ref):
         found.extend([value] if is_tracked(value.name) else [])
         return []
@@ -177,7 +177,7 @@ def _unpack(m: Interpreter, targets: list[ast.expr], value: Value | None) -> Non
 def set_attribute(
     m: Interpreter, base: Value | None, name: str, value: Value | None, node: ast.AST
 ) -> None:
-    """Follow ``base.name = value``."""
+    """Interpret ``base.name = value``."""
     for one in options(base):
         if isinstance(one, (Instance, Class, Function)):
             fields = one.cls.fields if isinstance(one, Instance) else one.fields
@@ -200,7 +200,7 @@ def _set_in_module(
 def set_item(
     m: Interpreter, base: Value | None, key: Value | None, value: Value | None, node: ast.AST
 ) -> None:
-    """Follow ``base[key] = value``."""
+    """Interpret ``base[key] = value``."""
     # Text as a key matters only where keys are names of something else.
     needed = m.exact or isinstance(base, (Namespace, Ref))
     name = m.plain(m.force(key) if needed else key)

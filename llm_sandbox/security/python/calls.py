@@ -1,4 +1,4 @@
-"""Calls: of functions of the program, and of everything else."""
+"""Calls: dispatch by the kind of callee, and effects of calls on tracked values."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _CHOOSES = frozenset(["next", "max", "min"])
 
 
 def reshaped(m: Interpreter, name: str, args: Args, node: Any) -> Value | None:
-    """What functions that only reorder keep of members that are not constants."""
+    """Return the result of a function that reorders or selects members that are not constants."""
     last = name.rpartition(".")[2]
     if not m.affords(_MEMBER * sum(len(one.items) for one in args if isinstance(one, Items))):
         return None
@@ -105,11 +105,11 @@ _HARMLESS = frozenset(
         """
     )
 )
-"""Builtins that do nothing with what they are given."""
+"""Builtins without an effect on their arguments."""
 
 
 def call(m: Interpreter, node: ast.Call) -> Value | None:
-    """Return what a call is known to return, after seeing what it does."""
+    """Interpret a call: report its effects, and return its value."""
     callee = m.value(node.func)
     looked = len(m.lookups)
     args: Args = []
@@ -138,7 +138,7 @@ def call(m: Interpreter, node: ast.Call) -> Value | None:
 def invoke(
     m: Interpreter, callee: Value | None, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    """Return what calling a value returns, after seeing what that does."""
+    """Call a value: report the effects, and return the result."""
     if callee is None:
         return _unknown(m, args, keywords, node)
     if type(callee) is Ref:
@@ -194,7 +194,7 @@ def _without_dunder(name: str, args: Args) -> tuple[str, Any, Args]:
 def _method_of_type(
     m: Interpreter, owner: str, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    """A method called on its type: ``str.join(",", parts)``."""
+    """Call a method on its type: ``str.join(",", parts)``."""
     if name in {"__getattribute__", "__getattr__"} and len(args) == 2:
         return models.get_attribute(m, args[0], args[1], None, node)
     if name in {"__getitem__", "get", "pop", "setdefault"} and len(args) >= 2 and owner == "dict":
@@ -252,13 +252,13 @@ def _folded_now(
 
 
 def _length(given: list[Any]) -> int:
-    """How much there is to work through; a member takes as long as many characters."""
+    """Return the length of arguments in characters; a member counts as many."""
     texts = sum(len(one) for one in given if isinstance(one, (str, bytes)))
     return texts + _MEMBER * sum(len(one) for one in given if isinstance(one, (list, tuple)))
 
 
 def _unknown(m: Interpreter, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    """The call of something not known: what it is given may be used in any way."""
+    """Call an unknown value, which may use its arguments in any way."""
     func = getattr(node, "func", None)
     if isinstance(func, ast.Attribute):
         name = func.attr
@@ -275,7 +275,7 @@ def _unknown(m: Interpreter, args: Args, keywords: Keywords, node: Any) -> Value
 def _handed_on(
     m: Interpreter, callee: Ref | None, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    """What a call that is not followed may do with watched things: return them, call them."""
+    """Report tracked values that an unmodelled call may return or call, and return its value."""
     given = [*args, *keywords.values()]
     if all(value is None or type(value) is Const for value in given):
         return None
@@ -301,7 +301,7 @@ def _called_back(
     held: list[Value],
     node: Any,
 ) -> None:
-    """Functions handed to something that may call them with the other arguments."""
+    """Call functions that are passed to an unmodelled call, with its other arguments."""
     others = [value for value in (*args, *keywords.values()) if value not in functions]
     spread = keywords.get("args")
     given = members(m, spread) if spread is not None else None

@@ -45,12 +45,12 @@ _LONGEST_DETAIL = 120
 
 
 def shortened(text: str) -> str:
-    """Return a text for use within a sentence."""
+    """Return the repr of a text, shortened for a sentence."""
     return repr(text if len(text) <= _LONGEST_DETAIL else text[:_LONGEST_DETAIL] + "..")
 
 
 def command_of(m: Interpreter, args: Args, keywords: Keywords) -> str:
-    """Return the words of the command that a call starts; empty when none is known."""
+    """Return the command that a call starts; empty when it is not known."""
     given = args[0] if args else keywords.get("args", keywords.get("cmd", keywords.get("command")))
     value = m.force(given)
     if isinstance(value, Alternatives):
@@ -88,7 +88,7 @@ _SHELLS = frozenset(
 
 
 def is_shell(m: Interpreter, name: str, keywords: Keywords) -> bool:
-    """Return whether a call hands its command to a shell."""
+    """Return whether a call passes its command to a shell."""
     if name in _SHELLS or name.endswith("_shell"):
         return True
     shell = keywords.get("shell")
@@ -96,7 +96,7 @@ def is_shell(m: Interpreter, name: str, keywords: Keywords) -> bool:
 
 
 def report_shell(m: Interpreter, command: str, node: Any, subject: str) -> None:
-    """Record what a shell command does."""
+    """Report the effects of a shell command."""
     from llm_sandbox.security.languages import engine_of
     from llm_sandbox.security.source import Source
 
@@ -116,7 +116,7 @@ _WEB = re.compile(r"(?:https?|ftps?|s3|gs|gcs|hdfs|abfs|sftp|ssh)://", re.IGNORE
 def report_call(
     m: Interpreter, capability: Capability, ref: Ref, args: Args, keywords: Keywords, node: Any
 ) -> None:
-    """Record a call of something that `sinks` lists."""
+    """Report a call of a function in `sinks`."""
     detail = ""
     if capability is Capability.PROCESS_RUN:
         command = command_of(m, args, keywords)
@@ -151,7 +151,7 @@ def path_of(m: Interpreter, value: Value | None) -> str | None:
 
 
 def is_outside(path: str) -> bool:
-    """Return whether a path lies outside of the working directory and the temporary ones."""
+    """Return whether a path lies outside the working directory and temporary directories."""
     if path.startswith("~") or re.match(r"[A-Za-z]:[\\/]|\\\\", path):
         return True
     whole = posixpath.normpath(path)
@@ -161,7 +161,7 @@ def is_outside(path: str) -> bool:
 
 
 def report_write(m: Interpreter, path: str | None, node: Any, subject: str) -> None:
-    """Record that a file is written, when where it lies matters."""
+    """Report a write to a file outside the working directory or to a start file."""
     if not path:
         return
     if strings.is_persistent(path):
@@ -171,7 +171,7 @@ def report_write(m: Interpreter, path: str | None, node: Any, subject: str) -> N
 
 
 def open_file(m: Interpreter, path: str | None, mode: Value | None) -> Value:
-    """Return the open file."""
+    """Return an open file as a value."""
     text = text_of(m.force(mode)) if mode is not None else "r"
     writes = text is None or any(letter in text for letter in "wax+")
     if path is not None and writes and mode is not None:
@@ -275,7 +275,7 @@ def _print(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) 
 
 
 def _path_class(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
-    """A method called on the class: ``Path.write_text(path, ..)``."""
+    """Report a method that is called on the class: ``Path.write_text(path, ..)``."""
     base = args[0] if args else None
     place = base if isinstance(base, PathValue) else PathValue(path_of(m, base))
     report_path_method(m, place, ref.name.rpartition(".")[2], args[1:], keywords, node)
@@ -354,13 +354,13 @@ CONDITIONS: dict[str, Any] = {
     "os.open": _os_open,
     "torch.load": _unless("weights_only", False, default=True),
 }
-"""Full name to what looks at the arguments."""
+"""Full name to the function that checks the arguments."""
 
 
 def report_path_method(
     m: Interpreter, place: PathValue, name: str, args: Args, keywords: Keywords, node: Any
 ) -> None:
-    """Record what a method of a path does."""
+    """Report the effect of a method of a path."""
     path = place.path
     subject = f"pathlib.Path.{name}"
     if name in {"unlink", "rmdir"}:
@@ -394,7 +394,7 @@ def _saves(m: Interpreter, args: Args, keywords: Keywords, node: Any) -> None:
 
 
 def _queries(m: Interpreter, args: Args, keywords: Keywords, node: Any) -> None:
-    """`DataFrame.query` and ``eval``: text in which ``@name`` is a variable of the program."""
+    """Scan the text of `DataFrame.query` and ``eval``, in which ``@name`` is a variable."""
     text = text_of(m.force(args[0])) if args else None
     if text is not None and ("@" in text or "__" in text) and "(" in text:
         from llm_sandbox.security.python.nested_code import run_text
@@ -424,4 +424,4 @@ METHODS: dict[str, Any] = {
     "extractall": _extracts,
     "query": _queries,
 }
-"""Name of a method of something not known to what looks at the arguments."""
+"""Method name, on an unknown value, to the function that checks the arguments."""

@@ -1,4 +1,4 @@
-"""Read Python: a program or a notebook's cell."""
+"""Engine for Python programs and notebook cells."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 __all__ = ["follow", "read_program", "scan"]
 
 _LARGE = 50_000
-"""Characters."""
+"""Length in characters from which garbage collection is suspended."""
 
 
 def scan(source: Source) -> ScanOutput:
-    """Return what a Python program is able to do; never raises and never runs it.
+    """Scan a Python program; never raises and never runs it.
 
     Args:
         source: The program, or a notebook's cell.
@@ -59,7 +59,7 @@ def scan(source: Source) -> ScanOutput:
 
 
 def _without_margin(source: Source) -> tuple[Source, int]:
-    """Take away what all lines of a cell are indented by, as IPython does, and say how much."""
+    """Remove the common indentation of a cell, as IPython does, and return its width."""
     before = _indentation(source.text) if source.notebook else 0
     if not before:
         return source, 0
@@ -68,13 +68,13 @@ def _without_margin(source: Source) -> tuple[Source, int]:
 
 
 def _indentation(text: str) -> int:
-    """How far the first line is indented that has anything on it."""
+    """Return the indentation of the first line that is not blank."""
     rest = text.lstrip()
     return len(text[: len(text) - len(rest)].rpartition("\n")[2])
 
 
 def _move(output: ScanOutput, columns: int) -> None:
-    """Say where things are in the text as it was given."""
+    """Shift the positions of findings to those in the original text."""
 
     def moved(span: Span) -> Span:
         column, end_column = span.column + columns, span.end_column + columns
@@ -88,7 +88,7 @@ def _move(output: ScanOutput, columns: int) -> None:
 
 @contextmanager
 def _no_collections(source: Source) -> Iterator[None]:
-    """Keep the garbage collector from going through a large tree again and again as it grows."""
+    """Suspend garbage collection while a large tree grows."""
     if len(source.text) < _LARGE or not gc.isenabled():
         yield
         return
@@ -112,7 +112,7 @@ def _read(interpreter: Interpreter, source: Source) -> None:
 
 
 def read_program(m: Interpreter, source: Source, first_line: int = 1) -> Value | None:
-    """Read a program, the outermost one or one that is evaluated within it.
+    """Interpret a program, either the outermost one or one that it evaluates.
 
     Args:
         m: The reading.
@@ -151,7 +151,7 @@ def _as_cell(source: Source) -> Cell:
 
 
 def _second_try(source: Source) -> tuple[Cell | None, Parsed]:
-    """Take a text that is no Python for a cell; without a cell when it is none either."""
+    """Parse text that is not Python as a cell; without a cell when it is not one either."""
     cell = with_automagic(read_cell(source), source)
     parsed = parse(cell.python)
     if not cell.magics:
@@ -171,7 +171,7 @@ def _report_problem(m: Interpreter, parsed: Parsed) -> None:
 
 
 def follow(m: Interpreter, body: list[ast.stmt]) -> Value | None:
-    """Follow the statements of a program."""
+    """Interpret the statements of a program."""
     result: Value | None = None
     for statement in body:
         before = m.scope, m.block, m.exact, m.function, m.depth, m.returned
@@ -201,7 +201,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def _finish(m: Interpreter) -> None:
-    """Follow what was defined but not called, and report what was looked up but not called."""
+    """Interpret functions that were not called, and report lookups that were not called."""
     at = 0
     while at < len(m.functions):
         function = m.functions[at]

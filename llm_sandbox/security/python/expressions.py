@@ -49,12 +49,12 @@ __all__ = ["EXPRESSIONS", "binary", "comprehension", "dict_comprehension"]
 def comprehension(
     m: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp
 ) -> Value | None:
-    """Return what a list, set or generator is made of."""
+    """Return the value of a list, set or generator comprehension."""
     return _comprehended(m, node, lambda: m.value(node.elt))
 
 
 def dict_comprehension(m: Interpreter, node: ast.DictComp) -> Value | None:
-    """Return what a dictionary is made of."""
+    """Return the value of a dictionary comprehension."""
     return _comprehended(m, node, lambda: Items("tuple", [m.value(node.key), m.value(node.value)]))
 
 
@@ -93,7 +93,7 @@ def _turn(
     found: list[Value | None],
     every: bool = True,
 ) -> bool:
-    """Go through the members of one `for` of a comprehension; False when they are not known."""
+    """Iterate over one `for` of a comprehension; False when its members are not known."""
     generator, rest = generators[0], generators[1:]
     turns = members(m, m.force(given) if every else given)
     if turns is None or not every:
@@ -240,7 +240,7 @@ def _binary(m: Interpreter, node: ast.BinOp) -> Value | None:
 def binary(
     m: Interpreter, kind: type[ast.operator], left: Value | None, right: Value | None, node: ast.AST
 ) -> Value | None:
-    """Return what an operator makes of two values."""
+    """Return the value of a binary operator on two values."""
     if left is None or right is None:
         if isinstance(left, (PathValue, Const)) or isinstance(right, Const):
             return _partly(kind, left, right)
@@ -270,7 +270,7 @@ _JOINS = {(Items, ast.Add), (Table, ast.BitOr)}
 
 
 def _together(m: Interpreter, left: Value, right: Value) -> Value | None:
-    """Two lists after each other, or two dictionaries in one."""
+    """Concatenate two lists, or merge two dictionaries."""
     if isinstance(left, Items) and isinstance(right, Items):
         if not m.affords(len(left.items) + len(right.items)):
             return None
@@ -520,4 +520,4 @@ EXPRESSIONS: dict[type[ast.AST], Callable[[Any, Any], Value | None]] = {
     ast.Yield: _yield,
     ast.YieldFrom: _yield_from,
 }
-"""Kind of node to what works out its value."""
+"""Kind of node to the function that evaluates it."""

@@ -43,11 +43,12 @@ __all__ = [
 ]
 
 LONGEST = 1_000_000
-"""Characters or bytes that a folded text may have."""
+"""Maximum length of a folded text in characters or bytes."""
 MOST_WEIGHT = 2_000_000
-"""Weight of what one operation is given or gives, 200,000 numbers for example; see `weight`."""
+"""Maximum weight of the operands and the result of one operation, such as 200,000 numbers; see
+`weight`."""
 MOST_BITS = 40_000
-"""Bits of a number that is more than added to."""
+"""Maximum bits of a number in operations other than addition."""
 _MEMBER = 10
 _MOST_SHIFT = 4_096
 _MOST_MODULUS = 256
@@ -63,14 +64,14 @@ _QUOTING = 10
 
 
 def length_of_range(found: range) -> int:
-    """Return the length of a range, of those too that `len` refuses."""
+    """Return the length of a range, also of one that `len` refuses."""
     if not found:
         return 0
     return abs(found[-1] - found.start) // abs(found.step) + 1
 
 
 def weight(value: Any, most: int = MOST_WEIGHT, *, lazy: bool = False) -> int:
-    """Return the characters of a Python object, and 10 for each member, at most a little more.
+    """Return the weight of a Python object: its characters, and 10 for each member.
 
     Args:
         value: The object: a constant, or lists, sets and dictionaries of such.
@@ -100,7 +101,7 @@ def weight(value: Any, most: int = MOST_WEIGHT, *, lazy: bool = False) -> int:
 
 
 def size_after(kind: type[ast.operator], left: Any, right: Any) -> int | None:
-    """Return the size of what a binary operator gives; None when it may not be worked out."""
+    """Return the size of the result of a binary operator; None when it is too large."""
     if isinstance(left, (int, float, complex)) and isinstance(right, (int, float, complex)):
         return _bits_after(kind, left, right)
     if kind is ast.Mult:
@@ -130,12 +131,12 @@ def _bits_after(kind: type[ast.operator], left: Any, right: Any) -> int | None:
 
 
 def is_small_modulus(*numbers: Any) -> bool:
-    """Return whether a power by a modulus is worked out quickly."""
+    """Return whether a power by a modulus is computed quickly."""
     return all(not isinstance(n, int) or n.bit_length() <= _MOST_MODULUS for n in numbers)
 
 
 def written_size(template: str | bytes, values: list[Any], *, once: bool = False) -> int | None:
-    """Return how long a template may get at most when values are put in; None when too long.
+    """Return the maximum length of a formatted template; None when it is too long.
 
     Args:
         template: For ``%`` or `str.format`.
@@ -161,7 +162,7 @@ def written_size(template: str | bytes, values: list[Any], *, once: bool = False
 
 
 def put_in(template: str | bytes, right: Any) -> list[Any]:
-    """Return what ``%`` puts into a template: members of a tuple, or entries of a dictionary."""
+    """Return the values that ``%`` inserts: members of a tuple, or entries of a dictionary."""
     if isinstance(right, tuple):
         return list(right)
     if not isinstance(right, dict):
@@ -176,18 +177,18 @@ def _written_length(value: Any) -> int:
 
 
 def is_printable(*values: Any) -> bool:
-    """Return whether what values look like in print is short."""
+    """Return whether the printed form of values is short."""
     return weight(list(values), _MOST_WRITTEN, lazy=True) <= _MOST_WRITTEN
 
 
 def are_short(text: Any, *others: Any) -> bool:
-    """Return whether others are searched in a text quickly, even where that compares each pair."""
+    """Return whether searching a text for others is quick, even by comparing each pair."""
     longest = max((len(one) for one in others if isinstance(one, (str, bytes))), default=0)
     return longest <= _SHORT or len(text) * longest <= _MOST_COMPARED
 
 
 def is_hashed_quickly(members: Any) -> bool:
-    """Return whether a set or dictionary of members is made in linear time.
+    """Return whether a set or dictionary of members is built in linear time.
 
     Large numbers can be chosen so that all fall on one place.
     """
@@ -203,7 +204,7 @@ _DEEPEST = 12
 _WIDEST = 100_000
 
 UNKNOWN = object()
-"""Stands for what has no constant value."""
+"""Marker for a value that is not constant."""
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -258,7 +259,7 @@ _METHODS: dict[type, frozenset[str]] = {
 
 
 def weigh(value: Value | None, most: int = MOST_WEIGHT) -> int:
-    """Return the weight of the Python object that a value is; see `bounds.weight`.
+    """Return the weight of the Python object that a value stands for; see `weight`.
 
     Args:
         value: The value.
@@ -283,7 +284,7 @@ def weigh(value: Value | None, most: int = MOST_WEIGHT) -> int:
 
 
 def plain(value: Value | None) -> Any:
-    """Return the Python object that a value is, or `UNKNOWN`; see `Interpreter.plain`, too."""
+    """Return the Python object that a value stands for, or `UNKNOWN`."""
     if isinstance(value, Const):
         return value.value
     if not isinstance(value, (Items, Table)) or weigh(value) > MOST_WEIGHT:
@@ -318,7 +319,7 @@ def _plain(value: Value | None, depth: int) -> Any:
 
 
 def wrapped(found: object, depth: int = 0) -> Value | None:
-    """Return a Python object as a value; None when it is not one of the kinds that are known."""
+    """Return a Python object as a value; None for an unsupported type."""
     if found is None or isinstance(found, (str, bytes, int, float, complex, range, slice)):
         return Const(found)
     if isinstance(found, bytearray):
@@ -336,7 +337,7 @@ def wrapped(found: object, depth: int = 0) -> Value | None:
 
 
 def text_of(value: Value | None) -> str | None:
-    """Return a constant text, or constant bytes as text; None when it is neither."""
+    """Return constant text, or constant bytes as text; None otherwise."""
     if not isinstance(value, Const):
         return None
     found = value.value
@@ -354,7 +355,7 @@ def fold_operator(kind: type[ast.operator], left: Any, right: Any) -> Any:
 
 
 def fold_method(base: Any, name: str, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """Return what a method of a Python object returns, or `UNKNOWN`."""
+    """Return the result of a method of a Python object, or `UNKNOWN`."""
     allowed = _METHODS.get(type(base))
     if allowed is None or name not in allowed:
         return UNKNOWN
@@ -378,7 +379,7 @@ def fold_method(base: Any, name: str, args: Sequence[Any], keywords: dict[str, A
 
 
 def bytes_method(owner: str, name: str, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """Return what a method called on a type returns, as ``bytes.fromhex(..)``, or `UNKNOWN`."""
+    """Return the result of a method called on a type, as ``bytes.fromhex(..)``, or `UNKNOWN`."""
     work = _OF_TYPES.get((owner, name))
     if work is not None:
         if (owner, name) == ("dict", "fromkeys") and not _is_row(args[:1]):
@@ -412,7 +413,7 @@ def fold_call(
     *,
     lazy: bool = False,
 ) -> Any:
-    """Return what a function of constants returns, or `UNKNOWN`.
+    """Return the result of a function of constants, or `UNKNOWN`.
 
     Args:
         work: The function, which bounds what it does by itself where it does more than to go
@@ -427,7 +428,7 @@ def fold_call(
 
 
 def attempt(work: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """Return what a function without effects returns; `UNKNOWN` when it raises or is too large.
+    """Return the result of a pure function; `UNKNOWN` when it raises or is too large.
 
     Raises:
         MemoryError: There is no memory left, and nothing more can be said of the program.
@@ -444,7 +445,7 @@ def attempt(work: Callable[..., Any], args: Sequence[Any], keywords: dict[str, A
 
 
 def _is_row(given: Sequence[Any]) -> bool:
-    """Whether something can be made the keys of a dictionary in linear time."""
+    """Return whether dictionary keys are built from an argument in linear time."""
     return not given or not hasattr(given[0], "__len__") or is_hashed_quickly(given[0])
 
 
@@ -520,4 +521,4 @@ _CHECKS: dict[str, Callable[[Any, Sequence[Any]], bool]] = {
     "replace": _is_short_replacement,
     "translate": _is_short_table,
 }
-"""Method to whether it does no more, and gives no more, than its arguments deserve."""
+"""Method to the check that its work and its result are small."""

@@ -14,7 +14,7 @@ __all__ = ["canonical", "is_module", "names", "target"]
 
 
 def names(table: str) -> list[str]:
-    """Return the names of a table's text; ``{a,b}`` within one stands for both."""
+    """Return the names in a table's text; ``{a,b}`` within a name stands for both."""
     found: list[str] = []
     for word in table.split():
         _open_braces(word, found)
@@ -80,7 +80,7 @@ def _same(name: str) -> str:
 
 
 def canonical(name: str) -> str:
-    """Return the name by which the rules know something: ``os.system`` for ``posix.system``."""
+    """Return the name that the rules use: ``os.system`` for ``posix.system``."""
     return _same(name) if name.partition(".")[0] in _ROOTS else name
 
 
@@ -94,7 +94,7 @@ def _data() -> dict[str, Any]:
 
 
 def target(module: str, name: str) -> str | None:
-    """Return the full name of what a module has under a name; None when it is the module's own.
+    """Return the full name of an object that a module re-exports; None when it does not.
 
     Args:
         module: Full name of the module.
@@ -118,7 +118,7 @@ def _modules() -> frozenset[str]:
 
 
 def is_module(name: str) -> bool | None:
-    """Return whether a full name is that of a module; None when its package is not known."""
+    """Return whether a full name is a module; None when its package is not known."""
     known = _modules()
     if name in known:
         return True

@@ -43,7 +43,7 @@ def run_function(
     keywords: dict[str, Value | None],
     node: ast.AST,
 ) -> Value | None:
-    """Return what a function returns, after seeing what it does with these arguments."""
+    """Call a function of the program: report the effects, and return the result."""
     given = [*args, *keywords.values()]
     if any(_is_worth_following(value) for value in given):
         function.called = True
@@ -71,7 +71,7 @@ def run_function(
 
 
 def _is_final(function: Function, given: list[Value | None]) -> bool:
-    """Return whether what a function returns for any argument is all there is to know."""
+    """Return whether the result for unknown arguments is valid for all arguments."""
     result = function.result
     if (
         result is None
@@ -107,7 +107,7 @@ def _has_text(values: list[Value | None]) -> bool:
 
 
 def analyse(m: Interpreter, function: Function) -> None:
-    """Follow a function whose arguments are not known, unless nothing changed since."""
+    """Interpret a function with unknown arguments, unless nothing changed since the last time."""
     if function.running or function.seen_at == m.changes:
         return
     if function.seen_at >= 0 and (function.runs >= _MOST_ANALYSES or not m.spend(20)):
@@ -140,7 +140,7 @@ def analyse(m: Interpreter, function: Function) -> None:
 
 
 def _reduce(m: Interpreter, function: Function) -> None:
-    """What `__reduce__` returns is called when a copy of the object is made or loaded."""
+    """Call the result of `__reduce__`, as copying or loading the object does."""
     from llm_sandbox.security.python.calls import invoke
 
     result = function.result
@@ -222,7 +222,7 @@ def _bind_arguments(
 
 
 def annotation(m: Interpreter, node: ast.expr | None) -> None:
-    """Follow what works out an annotation; what it names is not handed on."""
+    """Evaluate an annotation without taking the names in it for uses."""
     if node is None or type(node) is ast.Name or type(node) is ast.Constant:
         return
     looked = len(m.lookups)
@@ -231,7 +231,7 @@ def annotation(m: Interpreter, node: ast.expr | None) -> None:
 
 
 def define_function(m: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Bind a function, with its defaults and decorators."""
+    """Bind a function with its defaults and decorators."""
     spec = node.args
     for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
         annotation(m, one.annotation)
@@ -251,7 +251,7 @@ def define_function(m: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def _decorated(m: Interpreter, node: Any, value: Value) -> Value:
-    """What a definition is bound to: itself, unless a decorator of the program changes it."""
+    """Return the value of a definition after its decorators."""
     from llm_sandbox.security.python.calls import invoke
 
     for decorator in reversed(node.decorator_list):
@@ -275,7 +275,7 @@ def _decorated(m: Interpreter, node: Any, value: Value) -> Value:
 
 
 def define_class(m: Interpreter, node: ast.ClassDef) -> int:
-    """Follow a class body, and bind the class."""
+    """Interpret a class body, and bind the class."""
     from llm_sandbox.security.python.calls import invoke
 
     bases = [m.value(base) for base in node.bases]

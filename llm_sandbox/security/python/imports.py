@@ -42,7 +42,7 @@ __all__ = [
 
 
 def import_(m: Interpreter, node: ast.Import) -> int:
-    """Follow ``import``."""
+    """Interpret ``import``."""
     for alias in node.names:
         name = alias.name
         m.report_module(name, alias)
@@ -61,7 +61,7 @@ def import_(m: Interpreter, node: ast.Import) -> int:
 
 
 def import_from(m: Interpreter, node: ast.ImportFrom) -> int:
-    """Follow ``from .. import``."""
+    """Interpret ``from .. import``."""
     if node.level or not node.module:
         for alias in node.names:
             m.scope.bind(alias.asname or alias.name, None, m.block)
@@ -125,7 +125,7 @@ def _star(m: Interpreter, module: str, made: Value | None) -> None:
 def import_by_name(
     m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    """``__import__`` and `importlib.import_module`, of each name that it may be."""
+    """Model ``__import__`` and `importlib.import_module`, for each possible name."""
     given = args[0] if args else keywords.get("name", keywords.get("module"))
     route = (*ref.route, ref.name.removeprefix("builtins."))
     results: list[Value | None] = []
@@ -157,7 +157,7 @@ def _made_here(m: Interpreter, name: str, node: Any, route: tuple[str, ...]) -> 
 def resolve_name(
     m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    """`pkgutil.resolve_name`, `pydoc.locate`: a full name in a text."""
+    """Model `pkgutil.resolve_name` and `pydoc.locate`, which resolve a full name."""
     name = m.plain(m.force(args[0] if args else None))
     if not isinstance(name, str):
         m.report_unresolved(Capability.DYNAMIC_UNRESOLVED, node, ref.name, "with a name not known")
@@ -170,7 +170,7 @@ def resolve_name(
 
 
 def find_spec(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    """`importlib.util.find_spec` and what is made of it: the module in the end."""
+    """Model `importlib.util.find_spec` by the module that the specification leads to."""
     return args[0] if args else keywords.get("name", keywords.get("fullname"))
 
 
@@ -186,7 +186,7 @@ def load_module(
 
 
 def subclasses() -> Items:
-    """Return the classes that are looked for among all classes."""
+    """Return the classes that attacks search for among all subclasses."""
     return Items("set", [Ref(name, ("__subclasses__",), sure=False) for name in _SOUGHT])
 
 
@@ -203,14 +203,14 @@ _SOUGHT = (
 
 
 def one_module(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    """``sys.modules.get`` and the like."""
+    """Model ``sys.modules.get`` and similar methods."""
     return item(m, Ref("sys.modules"), m.force(args[0]), node) if args else None
 
 
 def all_modules(
     m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    """Follow a walk over all that was imported."""
+    """Model iteration over all imported modules."""
     m.report(Capability.INTROSPECTION, node, "sys.modules")
     kept = [
         Ref(name, ("sys.modules",), sure=False)

@@ -33,7 +33,7 @@ __all__ = ["BREAK", "CONTINUE", "RETURN", "ExhaustedError", "Interpreter", "Posi
 
 
 class Positions:
-    """Tells where nodes are. The parser counts columns in bytes of UTF-8.
+    """Positions of syntax nodes in the text. The parser counts columns in bytes of UTF-8.
 
     Args:
         source: The program.
@@ -49,7 +49,7 @@ class Positions:
         self._bytes: dict[int, bytes] = {}
 
     def span(self, node: Any) -> Span:
-        """Return the span of a node, or of a span within the text that the parser saw."""
+        """Return the span of a node, or of a span within the parsed text."""
         more = self.first_line - 1
         if isinstance(node, Span):
             return Span(node.line + more, node.column, node.end_line + more, node.end_column)
@@ -73,13 +73,13 @@ class Positions:
 
 
 BREAK, CONTINUE, RETURN = 1, 2, 3
-"""How a statement ends the block that it is in."""
+"""Ways in which a statement ends its block."""
 
 _WORK = 6_000
 _SHARE = 2_000
 _WORK_PER_CHARACTER = 0.1
 _LONG = 50_000
-"""Characters of a program above which one thing that is worked out gets no more work."""
+"""Length of a program in characters above which the budget of one value does not grow."""
 _DEEPEST_TEXT = 6
 _VISITS = 300_000
 _VISITS_PER_CHARACTER = 30
@@ -89,11 +89,11 @@ _WEIGHT_PER_WORK = 2_000
 
 
 class ExhaustedError(Exception):
-    """The program makes reading it take much more than its length deserves."""
+    """Excessive work for a program of this length."""
 
 
 class Interpreter:
-    """Reads one program.
+    """Abstract interpreter of one program.
 
     Args:
         source: The program.
@@ -118,43 +118,43 @@ class Interpreter:
         self.blocks = 0
         """Number of the latest branch; see `Scope.bind`."""
         self.exact = False
-        """Whether conditions and loops are followed as they would run."""
+        """Whether conditions and loops are interpreted as they would run."""
         self.uncertainty = 0
-        """How many of the things that led here are uncertain."""
+        """Number of uncertain assumptions on the current path."""
         self.changes = 0
-        """How often a module's name was bound to what must not be lost from sight."""
+        """Number of bindings of module names to values that matter."""
         self.function: Function | None = None
         self.returned: list[Value | None] = []
         self.functions: list[Function] = []
         self.lookups: list[tuple[Ref, ast.AST]] = []
-        """What was looked up but may never be called under a name that is known."""
+        """Lookups of functions that may never be called under a known name."""
         self.defined: set[str] = set()
-        """Names of functions and classes of the program."""
+        """Names of functions and classes that the program defines."""
         self.fields: dict[str, Value | None] = {}
-        """Attributes that were set on objects that are not known."""
+        """Attributes that were set on unknown objects."""
         self.files: dict[str, str | None] = {}
-        """Name of a file that the program writes to its text."""
+        """Path of each file that the program writes, and its text."""
         self.commands: dict[str, list[RawFinding]] = {}
-        """Shell command to what was seen in it."""
+        """Raw findings of each shell command."""
         self.raised: Value | None = None
-        """What the exceptions that the program raises carry."""
+        """Values that the exceptions of the program carry."""
         self.depth = 0
         self.loops = 0
         self.work = int(_WORK + _WORK_PER_CHARACTER * len(source.text))
         self.share = int(_SHARE + _WORK_PER_CHARACTER * min(len(source.text), _LONG))
-        """How much of it a single value may take."""
+        """Maximum work for a single value."""
         self.visits = _VISITS + _VISITS_PER_CHARACTER * len(source.text)
-        """How many expressions may still be worked out."""
+        """Number of expressions that may still be evaluated."""
         self.outer: tuple[Span, tuple[str, ...]] | None = None
-        """Place and route of the evaluation whose text is being read."""
+        """Span and route of the evaluation whose text is interpreted."""
         self.text_depth = 0
         self.turn_work: dict[int, int] = {}
-        """Loop to the work that one turn of it takes."""
+        """Work of one iteration of each loop."""
         self.magics: dict[int, Magic] = {}
-        """Line to the magic that a statement of that line stands for."""
+        """Magic that the statement of each line stands for."""
 
     def value(self, node: ast.AST) -> Value | None:
-        """Return what is known of an expression's value.
+        """Evaluate an expression; None when its value is not known.
 
         Raises:
             ExhaustedError: That was done more often than a program of that length deserves.
@@ -165,7 +165,7 @@ class Interpreter:
         return self.expressions[type(node)](self, node)
 
     def plain(self, value: Value | None) -> Any:
-        """Return the Python object that a value is; `UNKNOWN` for none, or without work left."""
+        """Return the Python object of a value; `UNKNOWN` without one, or without work left."""
         if isinstance(value, (Items, Table)):
             size = weigh(value)
             if size > _LIGHT and not self.spend(size // _WEIGHT_PER_WORK):
@@ -173,14 +173,14 @@ class Interpreter:
         return plain(value)
 
     def affords(self, size: int) -> bool:
-        """Take the work of going through so many characters; False when there is none left.
+        """Spend the work for a number of characters; False when there is not enough left.
 
         A few are free: they take no longer than reading the program that tells of them.
         """
         return size <= _LIGHT or self.spend(size // _SIZE_PER_WORK)
 
     def run(self, body: list[ast.stmt]) -> int:
-        """Follow statements; 0 when their end is reached, else how they ended."""
+        """Interpret statements; return 0, or the way in which one ended the block."""
         statements, exact = self.statements, self.exact
         if exact:
             self.work -= len(body)
@@ -191,7 +191,7 @@ class Interpreter:
         return 0
 
     def force(self, value: Value | None) -> Value | None:
-        """Work out a value whose working out was put off."""
+        """Evaluate a deferred value."""
         while isinstance(value, Deferred):
             if value.running or self.depth > 40:
                 return None
@@ -215,7 +215,7 @@ class Interpreter:
         return value
 
     def spend(self, amount: int = 1) -> bool:
-        """Take from the work that may still be done; False when there is none left."""
+        """Spend work; False when there is none left."""
         self.work -= amount
         return self.work > 0
 
@@ -229,7 +229,7 @@ class Interpreter:
         detail: str = "",
         route: tuple[str, ...] = (),
     ) -> None:
-        """Record something that the program does."""
+        """Report an effect of the program."""
         if self.uncertainty and confidence == "high":
             confidence = "medium"
         span = self.positions.span(node)
@@ -238,7 +238,7 @@ class Interpreter:
         self.output.findings.append(self._placed(raw))
 
     def add(self, raw: RawFinding, node: ast.AST | Span, route: tuple[str, ...]) -> None:
-        """Record what another engine saw in text that a node evaluates."""
+        """Report a finding of another engine in text that a node evaluates."""
         span = self.positions.span(node)
         inner = raw.inner or raw.span
         moved = replace(raw, span=span, inner=inner, route=(*route, *raw.route))
@@ -247,7 +247,7 @@ class Interpreter:
     def report_unresolved(
         self, capability: Capability, node: ast.AST | Span, subject: str, detail: str = ""
     ) -> None:
-        """Record what cannot be known here; in a function, unless its calls make it known."""
+        """Report an unresolved name; in a function only if no call resolves it."""
         outer, function = self.outer, self.function
         span = self.positions.span(node)
         raw = self._placed(RawFinding(capability, span, subject, "low", detail))
@@ -259,7 +259,7 @@ class Interpreter:
     def report_module(
         self, name: str, node: ast.AST | Span, route: tuple[str, ...] = (), sure: bool = True
     ) -> None:
-        """Record that the program has a module."""
+        """Report a module that the program uses."""
         span = self.positions.span(node)
         if self.outer is not None:
             span, route = self.outer[0], (*self.outer[1], *route)
@@ -274,20 +274,20 @@ class Interpreter:
         return replace(raw, span=span, route=(*route, *raw.route), inner=inner)
 
     def context(self) -> tuple[Any, ...]:
-        """Return which text is being read; see `restore`."""
+        """Return the text that is interpreted; see `restore`."""
         return self.positions, self.outer, self.text_depth, self.magics
 
     def restore(self, context: tuple[Any, ...]) -> None:
-        """Go on in a text that was left, or enter it again."""
+        """Restore a context that `context` returned."""
         self.positions, self.outer, self.text_depth, self.magics = context
 
     def note_lookup(self, ref: Ref, node: ast.AST) -> None:
-        """Remember that a function of interest was looked up."""
+        """Record the lookup of a tracked function."""
         self.lookups.append((ref, node))
 
     @contextmanager
     def branch(self) -> Iterator[None]:
-        """Follow what may or may not happen."""
+        """Interpret code that may or may not run."""
         before = self.block
         self.blocks += 1
         self.block = self.blocks
@@ -298,7 +298,7 @@ class Interpreter:
 
     @contextmanager
     def unsure(self) -> Iterator[None]:
-        """Follow what is only one possibility."""
+        """Interpret code that is only one possibility."""
         self.uncertainty += 1
         try:
             yield
@@ -307,7 +307,7 @@ class Interpreter:
 
     @contextmanager
     def within(self, scope: Scope) -> Iterator[None]:
-        """Look names up in another scope."""
+        """Resolve names in another scope."""
         before = self.scope
         self.scope = scope
         try:
@@ -319,7 +319,7 @@ class Interpreter:
     def nested_text(
         self, source: Source, node: ast.AST | Span, route: tuple[str, ...]
     ) -> Iterator[bool]:
-        """Read text that a node evaluates; gives False when it lies too deep."""
+        """Interpret text that a node evaluates; yields False when it is nested too deeply."""
         if self.text_depth >= _DEEPEST_TEXT or not self.spend(20 + len(source.text) // 50):
             yield False
             return

@@ -46,7 +46,7 @@ _WALKS = frozenset(
         """
     )
 )
-"""Attributes by which the interpreter's own objects are walked."""
+"""Attributes that lead to internal objects of the interpreter."""
 _NAMESPACES = frozenset(["__globals__", "f_globals", "f_builtins", "f_locals", "func_globals"])
 _ITSELF = frozenset(["__call__", "__func__", "__wrapped__", "__get__", "__origin__", "__new__"])
 _TELLING = frozenset(
@@ -59,7 +59,7 @@ _TELLING = frozenset(
 
 
 def wild() -> Tainted:
-    """Return a module of which nothing is known but that it may be any."""
+    """Return an unknown module, which may be any."""
     return Tainted(
         (Ref("os", sure=False), Ref("subprocess", sure=False), Ref("builtins", sure=False))
     )
@@ -68,7 +68,7 @@ def wild() -> Tainted:
 def found(
     m: Interpreter, name: str, node: ast.AST, route: tuple[str, ...] = (), sure: bool = True
 ) -> Ref:
-    """Return what a full name stands for, remembered when it is of interest."""
+    """Return the reference of a full name, recorded when it is tracked."""
     ref = Ref(name, route, sure)
     if name in CALLS:
         m.note_lookup(ref, node)
@@ -87,7 +87,7 @@ def module(
 
 
 def attribute(m: Interpreter, base: Value | None, name: str, node: ast.AST) -> Value | None:
-    """Return what ``base.name`` is."""
+    """Return the value of ``base.name``."""
     if base is None:
         return _of_unknown(m, name, node)
     if type(base) is Ref:
@@ -205,7 +205,7 @@ def _of_items(m: Interpreter, base: Items | Table, name: str, node: ast.AST) -> 
 def of_class(
     m: Interpreter, owner: Class, name: str, node: ast.AST, depth: int = 0
 ) -> Value | None:
-    """Return what a class has under a name, itself or from its bases."""
+    """Return an attribute of a class or of its bases."""
     if name in owner.fields:
         return owner.fields[name]
     for base in owner.bases:
@@ -239,7 +239,7 @@ def _of_instance(m: Interpreter, base: Instance, name: str, node: ast.AST) -> Va
 def called(
     m: Interpreter, function: Value | None, base: Value, args: list[Value | None], node: ast.AST
 ) -> Value | None:
-    """Return what a method of an object gives."""
+    """Return the result of a method of an object."""
     from llm_sandbox.security.python.calls import invoke
 
     return invoke(m, function, [base, *args], {}, node)
@@ -369,7 +369,7 @@ _BUILT_IN = frozenset(["eval", "exec", "compile", "open", "__import__", "getattr
 
 
 def item(m: Interpreter, base: Value | None, key: Value | None, node: ast.AST) -> Value | None:
-    """Return what ``base[key]`` is."""
+    """Return the value of ``base[key]``."""
     if base is None:
         return None
     if isinstance(base, Deferred) or isinstance(key, Deferred):
@@ -428,7 +428,7 @@ def _of_container(m: Interpreter, base: Items | Table, name: object) -> Value | 
 
 
 def of_namespace(m: Interpreter, base: Namespace, name: object, node: ast.AST) -> Value | None:
-    """Return what a namespace has under a name."""
+    """Return the value of a name in a namespace."""
     if not isinstance(name, str):
         return _unnamed(m, base, node) if name is UNKNOWN else None
     if base.scope is not None:

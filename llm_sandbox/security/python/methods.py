@@ -1,4 +1,4 @@
-"""Methods of values that are known: text, lists, dictionaries, namespaces, paths and files."""
+"""Methods of known values: text, lists, dictionaries, namespaces, paths and files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _TEXT_METHODS = frozenset(
 def method(
     m: Interpreter, bound: BoundMethod, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    """Return what a method returns, after its change of the value that it belongs to."""
+    """Call a method: change the value that it belongs to, and return the result."""
     base, name = bound.base, bound.name
     if isinstance(base, Deferred) and not (m.exact or name not in _TEXT_METHODS):
         return Deferred(
@@ -205,7 +205,7 @@ def _of_table(
 
 
 def contents(module: Value | None, what: str) -> Items | None:
-    """Return what is of interest in a watched module: its names, values, or both; else None."""
+    """Return names, values or both of a watched module; None for other values."""
     if not isinstance(module, Ref) or not (module.name in WATCHED or module.name == "io"):
         return None
     prefix = f"{module.name}."

@@ -57,7 +57,7 @@ def _invoke(
 
 
 def higher(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    """`map`, `filter`, `reduce`: put off when the members are known, to be worked out if needed."""
+    """Model `map`, `filter` and `reduce`, deferred when the members are known."""
     if len(args) < 2:
         return None
     kind = HIGHER[ref.name]
@@ -122,7 +122,7 @@ def _is_kept(m: Interpreter, callee: Value | None, one: Value | None, node: Any)
 def called_later(
     m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    """Functions that call what they are given: threads, exit handlers, executors."""
+    """Model functions that call their arguments: threads, exit handlers, executors."""
     target = keywords.get(
         "target", keywords.get("function", keywords.get("func", keywords.get("initializer")))
     )
@@ -181,7 +181,7 @@ LATER = """
 
 
 def report_escape(m: Interpreter, held: list[Value], node: Any) -> None:
-    """Say that a watched module goes where it cannot be followed."""
+    """Report a watched module that is passed to code that is not modelled."""
     for one in held:
         if isinstance(one, Ref) and one.name in WATCHED:
             m.report_unresolved(Capability.MODULE_ESCAPE, node, one.name)
@@ -191,7 +191,7 @@ def report_escape(m: Interpreter, held: list[Value], node: Any) -> None:
 def get_attribute(
     m: Interpreter, base: Value | None, given: Value | None, default: Value | None, node: Any
 ) -> Value | None:
-    """Return what ``getattr(base, given)`` is."""
+    """Return the value of ``getattr(base, given)``."""
     if isinstance(base, Deferred):
         base = m.force(base)
     results: list[Value | None] = []
@@ -333,7 +333,7 @@ def _open(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -
 
 
 def _reference(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    """`weakref.ref`: calling it gives the object."""
+    """Model `weakref.ref`, which returns the object when it is called."""
     return Partial(Ref("copy.copy"), args[:1], {})
 
 
@@ -483,4 +483,4 @@ MODELS: dict[str, Any] = {
     "argparse.Namespace": _namespace,
     "unittest.mock.sentinel": _identity,
 }
-"""Full name to what follows its result."""
+"""Full name to the function that models it."""

@@ -1,4 +1,4 @@
-"""Text that a program evaluates: it is read as a program of its own."""
+"""Nested code: text that a program evaluates, interpreted as a program of its own."""
 
 from __future__ import annotations
 
@@ -133,19 +133,17 @@ EVALUATORS: dict[str, tuple[tuple[int, str, str], ...]] = {
     "importlib.util.spec_from_file_location": ((1, "location", "file"),),
     "imp.load_source": ((1, "pathname", "file"),),
 }
-"""Full name to which arguments are evaluated: position, keyword and how.
-
-``python``: as a program; ``text``: which is a finding of its own; ``loud``: even when the text is
-not known; ``hints``: annotations that are texts; ``file``: the program in a file; ``module``: by
-its name; ``cell``: as a notebook's cell; ``line``, ``magic``: as a magic; ``query``: where
-``@name`` is a variable; ``doctest``: its examples.
-"""
+"""Full name to the arguments that are evaluated: position, keyword and kind. Kinds are ``python``:
+a program; ``text``: a program that is a finding by itself; ``loud``: a finding even when the text
+is not known; ``hints``: annotations; ``file``: the program in a file; ``module``: the name of one;
+``cell``: a notebook's cell; ``line``, ``magic``: a magic; ``query``: an expression where ``@name``
+is a variable; ``doctest``: examples."""
 
 
 def follow_evaluation(
     m: Interpreter, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    """Follow the text that a function evaluates, and return what an evaluation gives."""
+    """Interpret the text that a function evaluates, and return the result."""
     result: Value | None = None
     for position, keyword, how in EVALUATORS.get(name, ()):
         given = args[position] if position < len(args) else keywords.get(keyword)
@@ -255,7 +253,7 @@ def _examples(m: Interpreter, text: str, node: Any, name: str) -> None:
 
 
 def examples_of_functions(m: Interpreter, node: Any, name: str) -> None:
-    """Follow the examples in the docstrings of the functions so far, as `doctest.testmod` does."""
+    """Interpret the docstring examples of all functions so far, as `doctest.testmod` does."""
     for function in list(m.functions):
         _docstring(m, function, node, name)
 
@@ -268,7 +266,7 @@ def run_text(
     table: Table | None = None,
     notebook: bool = False,
 ) -> Value | None:
-    """Read a text as a program within this one; return what its last expression gives.
+    """Interpret text as a nested program, and return the value of its last expression.
 
     Args:
         m: The reading.
@@ -296,7 +294,7 @@ def run_text(
 
 
 def import_written(m: Interpreter, name: str, node: Any, route: tuple[str, ...]) -> Value | None:
-    """Follow the import of a module that the program itself has written; None when it has not."""
+    """Interpret a module that the program itself has written; None when it has not."""
     path = name.replace(".", "/")
     for written in (f"{path}.py", f"{path}/__init__.py"):
         for known, text in list(m.files.items()):
@@ -320,7 +318,7 @@ def _module_of(m: Interpreter, name: str, text: str, node: Any) -> Value:
 
 
 def follow_factories(m: Interpreter, config: Value | None, node: Any) -> None:
-    """Follow ``()`` and ``class`` of a logging configuration: full names that are called."""
+    """Call the names in ``()`` and ``class`` of a logging configuration."""
     if not m.spend():
         return
     if isinstance(config, Table):

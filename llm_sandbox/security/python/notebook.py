@@ -45,7 +45,7 @@ _KEYWORD_LIKE = re.compile(r"(?:if|else|for|in|is|and|or|not|import|as)\b")
 
 @dataclass(frozen=True, slots=True)
 class Magic:
-    """A line, or a whole cell, that is not Python.
+    """Line or whole cell that is not Python.
 
     Args:
         kind: ``line`` and ``cell`` magics, ``shell`` commands, or ``call`` for IPython's own ways
@@ -67,7 +67,7 @@ class Magic:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell taken apart.
+    """Cell that is separated into Python and magics.
 
     Args:
         python: The Python of it; lines that were not are ``pass``, so that places stay the same.
@@ -79,12 +79,12 @@ class Cell:
 
 
 def has_syntax(text: str) -> bool:
-    """Return whether a text may hold any of it."""
+    """Return whether a text may contain magics, shell lines or help."""
     return _CANDIDATE.search(text) is not None
 
 
 def read_cell(source: Source) -> Cell:
-    """Take a cell apart; places in `Cell.python` are those of the text."""
+    """Separate a cell into Python and magics; positions in `Cell.python` are those of the text."""
     text = source.text
     stripped = text.lstrip("\ufeff \t\r\n")
     if stripped.startswith("%%"):
@@ -108,7 +108,7 @@ def _split(source: Source) -> list[str]:
 
 
 def _read_line(lines: list[str], number: int, source: Source, magics: list[Magic]) -> int:
-    """Replace a line that is not Python by one that is; return how many lines it went on for."""
+    """Replace a line that is not Python by one that is; return the number of lines it spans."""
     line = lines[number]
     body = line.rstrip("\r\n")
     match = _LINE.match(body)
@@ -197,7 +197,7 @@ def _cell_magic(source: Source, start: int) -> Cell:
 
 
 def _continued(text: str) -> set[int]:
-    """Lines that begin within brackets, or within a text of several lines, or after a backslash."""
+    """Return the lines that begin within brackets or long strings, or after a backslash."""
     inside: set[int] = set()
     depth, line, at = 0, 1, 0
     start_of_line = True
@@ -236,7 +236,7 @@ def _continued(text: str) -> set[int]:
 
 
 def with_automagic(cell: Cell, source: Source) -> Cell:
-    """Take lines for magics that are written without the percent sign, as in ``pip install x``."""
+    """Parse lines that are magics without a percent sign, as in ``pip install x``."""
     inside = _continued(cell.python)
     lines = _split(Source(cell.python, "python"))
     magics = list(cell.magics)
@@ -294,7 +294,7 @@ _BRACES = re.compile(r"\{([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)")
 
 
 def follow_magic(m: Interpreter, magic: Magic) -> None:
-    """See what a magic does."""
+    """Report the effects of a magic."""
     name, text = magic.name, _filled(m, magic.text)
     if magic.kind == "shell":
         _command(m, text, magic, "!")
@@ -307,7 +307,7 @@ def follow_magic(m: Interpreter, magic: Magic) -> None:
 
 
 def _filled(m: Interpreter, text: str) -> str:
-    """The text with the values of ``{name}`` and ``$name``, where they are known."""
+    """Return text with the known values of ``{name}`` and ``$name`` inserted."""
 
     def value(match: re.Match[str]) -> str:
         scope = m.scope.find(match[1] or match[2])
@@ -426,7 +426,7 @@ def _program(m: Interpreter, magic: Magic, text: str, subject: str) -> None:
 
 
 def _body(m: Interpreter, magic: Magic) -> None:
-    """The Python below a cell magic, at its own place in the text."""
+    """Interpret the Python below a cell magic, at its own position."""
     from llm_sandbox.security.python.engine import read_program
 
     if magic.body.strip():

@@ -37,7 +37,7 @@ _LOCK = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A parsed program, or why there is none.
+    """Result of parsing a program.
 
     Args:
         tree: Its statements; None when it could not be parsed.
@@ -84,7 +84,7 @@ def parse(text: str) -> Parsed:
 
 
 def declared_text(source: Source) -> tuple[str, str] | None:
-    """Return the encoding that a program declares, and the program as that reads it.
+    """Return the encoding that a program declares, and the program decoded by it.
 
     None when it declares none, or one that reads plain text as it is.
     """
@@ -107,7 +107,7 @@ def declared_text(source: Source) -> tuple[str, str] | None:
 
 
 def is_too_deep(text: str) -> bool:
-    """Return whether parsing or following the text might need more stack than there is."""
+    """Return whether parsing or interpreting the text may exhaust the stack."""
     if _DEEP_SIGNS.search(text) and _DEEP_SIGNS.search(_COMMENT.sub("#", text)):
         # Rulers within docstrings are not many in a row that goes on over lines.
         bare = _TEXT.sub("''", _COMMENT.sub("#", text))
@@ -134,7 +134,7 @@ _MOST_PIECES = 4_000
 
 
 def read_broken(m: Interpreter, source: Source, text: str, first_line: int) -> None:
-    """Read what can be read of a text that cannot be parsed as a whole.
+    """Interpret those parts of a text that parse, when the whole does not.
 
     Args:
         m: The reading.
@@ -165,7 +165,7 @@ def read_broken(m: Interpreter, source: Source, text: str, first_line: int) -> N
 
 
 def _chunks(lines: list[str]) -> list[tuple[int, int]]:
-    """Ranges of lines, each of which is a statement with what is indented below it."""
+    """Return the line ranges of statements with the lines indented below them."""
     found: list[tuple[int, int]] = []
     start = 0
     for number, line in enumerate(lines):
@@ -177,7 +177,7 @@ def _chunks(lines: list[str]) -> list[tuple[int, int]]:
 
 
 def _joined(lines: list[str], start: int, end: int) -> Iterator[tuple[int, str]]:
-    """Lines with those that they are continued on, and the number of the first."""
+    """Yield lines joined with their continuations, and the number of the first."""
     number = start
     while number < end:
         first, line = number, lines[number]
@@ -220,7 +220,7 @@ def _follow_piece(m: Interpreter, source: Source, text: str, line: int, shift: i
 
 
 def _read_pieces(m: Interpreter, source: Source, line: str, number: int) -> None:
-    """Read the imports, calls and texts of a line one by one."""
+    """Interpret the imports, calls and texts of a line one by one."""
     for match in _STATEMENT.finditer(line):
         _follow_piece(m, source, match[0].strip(), number, match.start())
     statement = _EXEC.match(line.strip())

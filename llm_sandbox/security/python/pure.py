@@ -72,11 +72,11 @@ CODECS = frozenset(
 )
 _COMPRESSED = {"zlib", "zlib_codec", "zip", "bz2", "bz2_codec"}
 _SLOW = {"idna", "punycode"}
-"""Take time by the square of the length, or worse."""
+"""Codecs that take quadratic time or worse."""
 
 
 def decode(data: Any, codec: str = "utf-8", errors: str = "strict") -> object:
-    """Return what `codecs.decode` returns.
+    """Decode like `codecs.decode`.
 
     Raises:
         ValueError: The codec is not one of `CODECS`, or the data is too long.
@@ -91,7 +91,7 @@ def decode(data: Any, codec: str = "utf-8", errors: str = "strict") -> object:
 
 
 def encode(data: Any, codec: str = "utf-8", errors: str = "strict") -> object:
-    """Return what `codecs.encode` returns.
+    """Encode like `codecs.encode`.
 
     Raises:
         ValueError: The codec is not one of `CODECS`, or the data is too long.
@@ -114,7 +114,7 @@ def _known_codec(codec: str) -> str:
 
 
 def unzip(data: bytes, wbits: int = zlib.MAX_WBITS) -> bytes:
-    """Return what `zlib.decompress` returns.
+    """Decompress like `zlib.decompress`.
 
     Raises:
         ValueError: It is too long.
@@ -142,7 +142,7 @@ def _bunzip(data: bytes) -> bytes:
 
 
 def _bounded_by(most: int, work: Callable[..., object]) -> Callable[..., object]:
-    """A decoder of at most so many characters, whose other arguments are short."""
+    """Return a decoder with a maximum length of its input and short other arguments."""
 
     def decoder(data: Any, *options: Any, **named: Any) -> object:
         given = [one for one in (*options, *named.values()) if hasattr(one, "__len__")]
@@ -208,7 +208,7 @@ DECODERS: dict[str, Callable[..., object]] = {
     **{name: _bounded_by(LONGEST, work) for name, work in _QUICK.items()},
     **{name: _bounded_by(_LONGEST_CODED, work) for name, work in _BY_PYTHON.items()},
 }
-"""Functions without an effect that turn text into other text."""
+"""Pure functions that decode or encode text."""
 
 
 _MOST = 100_000
@@ -237,7 +237,7 @@ def _slice(*bounds: Any) -> slice:
 
 
 def _few(items: Iterable[Any], width: int = 1) -> list[Any]:
-    """The members of something that may have no end, each a row of `width` values."""
+    """Return the members of a possibly infinite iterable, each with `width` values."""
     most = min(_MOST_ITEMS, _MOST_CELLS // max(width, 1))
     found = list(itertools.islice(items, most + 1))
     _check(len(found) <= most)
@@ -245,7 +245,7 @@ def _few(items: Iterable[Any], width: int = 1) -> list[Any]:
 
 
 def _row(items: Iterable[Any]) -> Iterable[Any]:
-    """What becomes a set or dictionary."""
+    """Return an iterable that becomes a set or dictionary, after a check of its hashes."""
     _check(not hasattr(items, "__len__") or is_hashed_quickly(items))
     return items
 
@@ -380,7 +380,7 @@ def _operator(kind: type[ast.operator]) -> Callable[..., Any]:
 
 
 def _searched(work: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that looks for its second argument in the first."""
+    """Return a function that searches its first argument for the second, bounded."""
 
     def search(one: Any, other: Any) -> Any:
         _check(not isinstance(one, (str, bytes)) or are_short(one, other))
@@ -482,7 +482,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sys.intern": str,
     "textwrap.dedent": _dedent,
 }
-"""Full name to the function, on plain Python objects."""
+"""Full name to the function on plain Python objects."""
 
 LAZY = frozenset(
     names(
@@ -494,7 +494,7 @@ LAZY = frozenset(
         """
     )
 )
-"""Functions that go through no more of a range than its first members."""
+"""Functions that read only the first members of a range."""
 
 HIGHER = {
     "builtins.map": "map",
@@ -503,7 +503,7 @@ HIGHER = {
     "itertools.accumulate": "accumulate",
     "itertools.starmap": "starmap",
 }
-"""Functions that call their first argument on the members of the next."""
+"""Functions that call their first argument on the members of the others."""
 
 CONSTANTS: dict[str, object] = {
     "os.curdir": ".",
@@ -534,12 +534,12 @@ CONSTANTS: dict[str, object] = {
         for what in ("__doc__", "__name__")
     },
 }
-"""Attributes of modules that are the same everywhere, nearly."""
+"""Attributes of modules that are the same on nearly all systems."""
 
 
 @functools.lru_cache(maxsize=1024)
 def function(name: str) -> Callable[..., Any] | None:
-    """Return the function of a full name; None when it may have an effect or is not known."""
+    """Return the pure function of a full name; None when it has effects or is not known."""
     found = FUNCTIONS.get(name)
     if found is not None:
         return found

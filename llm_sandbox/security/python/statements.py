@@ -1,4 +1,4 @@
-"""Transfer functions of statements, loops included."""
+"""Interpretation of statements, loops included."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NODES_PER_WORK = 4
 
 
 def for_(m: Interpreter, node: ast.For | ast.AsyncFor) -> int:
-    """Follow a ``for``."""
+    """Interpret a ``for``."""
     value = m.value(node.iter)
     if m.exact or _gathers(m, node.body):
         turns = members(m, m.force(value))
@@ -86,7 +86,7 @@ def _turns(m: Interpreter, node: ast.For | ast.AsyncFor, turns: list[Value | Non
 
 
 def _turn_work(m: Interpreter, node: ast.For | ast.AsyncFor | ast.While) -> int:
-    """Work that one turn takes, by the size of the loop's body."""
+    """Return the work of one iteration, by the size of the loop's body."""
     work = m.turn_work.get(id(node))
     if work is None:
         size = sum(1 for statement in node.body for _ in ast.walk(statement))
@@ -95,7 +95,7 @@ def _turn_work(m: Interpreter, node: ast.For | ast.AsyncFor | ast.While) -> int:
 
 
 def _gathers(m: Interpreter, body: list[ast.stmt], depth: int = 0) -> bool:
-    """Return whether a loop puts text or a list together, which is then followed turn by turn."""
+    """Return whether a loop builds text or a list, and is therefore unrolled."""
     for statement in body[:12]:
         name: ast.expr | None = None
         if isinstance(statement, ast.AugAssign):
@@ -126,7 +126,7 @@ def _gathers(m: Interpreter, body: list[ast.stmt], depth: int = 0) -> bool:
 
 
 def while_(m: Interpreter, node: ast.While) -> int:
-    """Follow a ``while``."""
+    """Interpret a ``while``."""
     if m.exact or _gathers(m, node.body):
         ended = _turns_while(m, node)
         if ended is not None:
@@ -230,7 +230,7 @@ def _if(m: Interpreter, node: ast.If) -> int:
 
 
 def _narrow(m: Interpreter, test: ast.expr) -> None:
-    """Within ``if name == "text"``, the name is that text."""
+    """Bind the name in ``if name == "text"`` to that text."""
     if (
         isinstance(test, ast.Compare)
         and isinstance(test.left, ast.Name)
@@ -419,4 +419,5 @@ STATEMENTS: dict[type[ast.AST], Callable[[Any, Any], int]] = {
     ast.While: while_,
     ast.With: _with,
 }
-"""Kind of node to what follows it; gives 0, or how the statement ends its block."""
+"""Kind of node to the function that interprets it; returns 0, or the way in which the statement
+ends its block."""

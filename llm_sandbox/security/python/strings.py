@@ -1,4 +1,4 @@
-"""Text of a program that gives away what it is for: paths, addresses, names of programs."""
+"""Revealing string constants: sensitive paths, addresses, names of programs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _HINTS = names(
     a9fea9fe 0251. instance-data stratum xmr miner nanopool cryptonight coinhive
     """
 )
-"""Of which one is in every text that a pattern above matches, in small letters."""
+"""Lower-case words one of which occurs in each text that a pattern above matches."""
 _HINT = re.compile(r"login.?data|local.?state|" + "|".join(map(re.escape, _HINTS)), re.IGNORECASE)
 _LONG = 60
 _PERSISTENT = re.compile(
@@ -69,7 +69,7 @@ _INSTALLS = re.compile(
 
 
 def check_text(m: Interpreter, text: str | bytes, node: Any) -> None:
-    """See what a constant text gives away."""
+    """Report sensitive names in a constant text."""
     if len(text) < _SHORTEST:
         return
     if isinstance(text, bytes):
@@ -91,7 +91,7 @@ def _is_hinted(text: str) -> bool:
 
 
 def is_persistent(path: str) -> bool:
-    """Return whether what is written there is started again later."""
+    """Return whether a file at the path is run or loaded again later."""
     return _PERSISTENT.search(path) is not None
 
 
@@ -103,7 +103,7 @@ def installs(command: str) -> bool:
 def check_size(
     m: Interpreter, kind: type[ast.operator], one: Any, other: Any, node: ast.AST
 ) -> None:
-    """See whether an operator on constants uses up the memory."""
+    """Report an operator on constants that exhausts the memory."""
     if kind is ast.Mult:
         size, times = (one, other) if isinstance(other, int) else (other, one)
         is_sized = isinstance(times, int) and isinstance(size, (str, bytes, list, tuple))

@@ -44,13 +44,13 @@ _MOST_HELD = 40
 
 
 class Value:
-    """Something known of a value."""
+    """Abstract value."""
 
     __slots__ = ()
 
 
 class Const(Value):
-    """A constant: number, text, bytes, True, None, a range, a slice.
+    """Constant: number, text, bytes, True, None, a range, a slice.
 
     Args:
         value: The constant.
@@ -63,7 +63,7 @@ class Const(Value):
 
 
 class Ref(Value):
-    """Something of a module, by its full name; ``()`` in it stands for what a call returned.
+    """Reference to an object of a module by full name; ``()`` in it stands for a call's result.
 
     Args:
         name: Such as ``os.system`` or ``pathlib.Path().unlink``.
@@ -82,7 +82,7 @@ class Ref(Value):
 
 @dataclass(slots=True, eq=False)
 class Items(Value):
-    """A list, tuple or set whose members are known one by one."""
+    """List, tuple or set with known members."""
 
     kind: Literal["list", "tuple", "set"]
     items: list[Value | None]
@@ -90,14 +90,14 @@ class Items(Value):
 
 @dataclass(slots=True, eq=False)
 class Table(Value):
-    """A dictionary with constant keys."""
+    """Dictionary with constant keys."""
 
     entries: dict[object, Value | None]
 
 
 @dataclass(slots=True, eq=False)
 class Function(Value):
-    """A function or lambda of the program itself."""
+    """Function or lambda that the program defines."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     scope: Scope
@@ -117,7 +117,7 @@ class Function(Value):
 
 @dataclass(slots=True, eq=False)
 class Class(Value):
-    """A class of the program itself."""
+    """Class that the program defines."""
 
     name: str
     scope: Scope
@@ -129,13 +129,13 @@ class Class(Value):
 
 @dataclass(slots=True, eq=False)
 class Instance(Value):
-    """An object of a class of the program itself."""
+    """Object of a class that the program defines."""
 
     cls: Class
 
 
 class BoundMethod(Value):
-    """A method of a value: ``"".join``, or a function together with its first argument.
+    """Method of a value: ``"".join``, or a function together with its first argument.
 
     Args:
         base: The value that the method belongs to.
@@ -153,7 +153,7 @@ class BoundMethod(Value):
 
 @dataclass(slots=True, eq=False)
 class Partial(Value):
-    """A callable with some arguments given."""
+    """Callable with some arguments given."""
 
     callee: Value | None
     args: list[Value | None]
@@ -162,7 +162,7 @@ class Partial(Value):
 
 @dataclass(slots=True, eq=False)
 class Getter(Value):
-    """What `operator.attrgetter`, ``itemgetter`` and ``methodcaller`` return."""
+    """Result of `operator.attrgetter`, ``itemgetter`` or ``methodcaller``."""
 
     kind: Literal["attribute", "item", "method"]
     names: list[Value | None]
@@ -172,14 +172,14 @@ class Getter(Value):
 
 @dataclass(slots=True, eq=False)
 class Namespace(Value):
-    """The namespace of something as a dictionary: ``vars(x)``, ``globals()``."""
+    """Namespace as a dictionary: ``vars(x)``, ``globals()``."""
 
     of: Value | None = None
     scope: Scope | None = None
 
 
 class Tainted(Value):
-    """Something that holds what must not be lost from sight, no matter how.
+    """Value that holds tracked references in an unknown way.
 
     Args:
         held: What it holds; of others of its kind what those hold. The first 40 count, each once:
@@ -199,7 +199,7 @@ class Tainted(Value):
 
 @dataclass(slots=True, eq=False)
 class Alternatives(Value):
-    """One of several values."""
+    """One of several possible values."""
 
     of: tuple[Value, ...]
 
@@ -213,14 +213,14 @@ class Code(Value):
 
 @dataclass(slots=True, eq=False)
 class PathValue(Value):
-    """A `pathlib.Path`."""
+    """Path of `pathlib`."""
 
     path: str | None
 
 
 @dataclass(slots=True, eq=False)
 class OpenFile(Value):
-    """An open file."""
+    """Open file."""
 
     path: str | None
     writes: bool
@@ -228,20 +228,20 @@ class OpenFile(Value):
 
 @dataclass(slots=True, eq=False)
 class Deferred(Value):
-    """A value that is only worked out when something depends on it."""
+    """Value that is evaluated only when something depends on it."""
 
     work: Callable[[], Value | None]
     running: bool = False
 
 
 Args = list[Value | None]
-"""Values of a call's arguments by position."""
+"""Positional arguments of a call."""
 Keywords = dict[str, Value | None]
-"""Values of a call's arguments by name."""
+"""Keyword arguments of a call."""
 
 
 def join(one: Value | None, other: Value | None) -> Value | None:
-    """Return what is known when it is either of two; what is not known is left out."""
+    """Return the union of two values; an unknown one is left out."""
     if one is None or one is other:
         return other
     if other is None:
@@ -250,14 +250,14 @@ def join(one: Value | None, other: Value | None) -> Value | None:
 
 
 def options(value: Value | None) -> tuple[Value, ...]:
-    """Return what a value may be."""
+    """Return the alternatives of a value."""
     if value is None:
         return ()
     return value.of if isinstance(value, Alternatives) else (value,)
 
 
 def choose(values: Iterable[Value | None]) -> Value | None:
-    """Return one value for several possible ones, without repetitions."""
+    """Return the union of values, without duplicates."""
     kept: list[Value] = []
     seen: set[object] = set()
     for value in values:
@@ -284,7 +284,7 @@ def _key(value: Value) -> object:
 
 
 class Scope:
-    """The names of a module, class, function or comprehension.
+    """Names of a module, class, function or comprehension.
 
     Args:
         kind: What it belongs to.
@@ -309,7 +309,7 @@ class Scope:
 
     @property
     def module(self) -> Scope:
-        """The outermost scope."""
+        """Outermost scope."""
         scope = self
         while scope.parent is not None:
             scope = scope.parent
