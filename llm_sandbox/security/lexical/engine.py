@@ -15,7 +15,7 @@ __all__ = ["RULES", "WordRules", "scan", "scan_words"]
 
 @dataclass(frozen=True)
 class WordRules:
-    """What words of a language do.
+    """Rules of a language for words.
 
     Args:
         calls: For each capability the dotted names that do it when they are called, separated by
@@ -34,7 +34,7 @@ class WordRules:
     writes: str = ""
 
     def table(self) -> dict[str, tuple[Capability, bool]]:
-        """Return names with what they do, and whether they have to be called."""
+        """Return names with their capability, and whether they have to be called."""
         called = {
             name: (capability, True)
             for capability, names in self.calls.items()
@@ -54,7 +54,7 @@ _FIRST_TEXT = re.compile(r"\s{0,8}\(?\s{0,8}[rbuRLf]?[\"'`]")
 
 
 def scan_words(source: Source, rules: WordRules) -> ScanOutput:
-    """Return what a program does by the words in it.
+    """Scan a program by its words.
 
     Never raises; time grows with the length of the text. What is seen is of medium confidence
     unless the whole name of a library's function stands there.
@@ -78,7 +78,7 @@ def scan_words(source: Source, rules: WordRules) -> ScanOutput:
 def _report_imports(
     source: Source, rules: WordRules, found: ScanOutput, code: str
 ) -> dict[str, str]:
-    """Note the modules; return what the program calls them by."""
+    """Report the imported modules; return the names that the program binds them to."""
     renamed: dict[str, str] = {}
     if not rules.imports:
         return renamed
@@ -345,14 +345,14 @@ RULES: dict[str, WordRules] = {
     "python": _PYTHON,
     "ruby": _RUBY,
 }
-"""The rules of each language; R has an engine of its own."""
+"""Rules of each language; R has an engine of its own."""
 
 
 _NONE = WordRules({})
 
 
 def scan(source: Source) -> ScanOutput:
-    """Return what a program does as far as its words tell.
+    """Scan a program by its words, or by its calls in R.
 
     Never raises and runs nothing; time grows with the length of the text. Of a language without
     rules only the places that its text names are seen.

@@ -36,7 +36,7 @@ _TAIL = 300
 
 
 class Scope:
-    """Names that are known in a part of a program."""
+    """Names of a part of a program."""
 
     __slots__ = ("depth", "names", "outer")
 
@@ -56,13 +56,13 @@ class Scope:
 
 
 class Dataflow:
-    """One reading of one program; each language has its own rules."""
+    """Dataflow analysis of one program; each language has a subclass with its rules."""
 
     sinks: ClassVar[Sinks]
     scoping: ClassVar[frozenset[str]] = frozenset()
-    """Kinds of nodes that names are local to."""
+    """Kinds of nodes that open a scope."""
     deepest: ClassVar[int] = 60
-    """Scopes within scopes; deeper ones count as one, which keeps looking up a name quick."""
+    """Maximum nesting of scopes; deeper ones count as one, which keeps name lookups quick."""
 
     def __init__(self, tree: SyntaxTree, outer: Scope | None = None) -> None:
         self.tree = tree
@@ -71,9 +71,9 @@ class Dataflow:
         )
         self.top = Scope(outer)
         self.fields: dict[str, Values] = {}
-        """For each field name what any object's may hold."""
+        """Values of each field name, over all objects."""
         self.opened: dict[int, Function] = {}
-        """The function that opens a scope, by that scope's identity."""
+        """Function that opens a scope, by the identity of the scope."""
         self._made: dict[tuple[int, int, str], Record | Function] = {}
         self._used: set[tuple[int, str]] = set()
         self._stale = False
@@ -83,17 +83,17 @@ class Dataflow:
     # What a language says
 
     def rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return for kinds of nodes what computes their values; called children first."""
+        """Return the evaluation rules by kind of node; children are evaluated first."""
         raise NotImplementedError
 
     def declarations(self) -> dict[str, Callable[[Node], object]]:
-        """Return for kinds of nodes what declares their names; called parents first."""
+        """Return the declaration rules by kind of node; parents are visited first."""
         return {}
 
     # The rounds
 
     def run(self) -> ScanOutput:
-        """Return what the program does."""
+        """Analyse the program."""
         self._give_scopes()
         rules = self.rules()
         work = [(node, rules[node.kind]) for node in self.tree.order if node.kind in rules]
@@ -126,7 +126,7 @@ class Dataflow:
     # Names
 
     def scope(self, node: Node | None) -> Scope:
-        """Return the scope of what is in a node; of None, the whole program's."""
+        """Return the scope within a node; the global scope for None."""
         return node.scope if node is not None and isinstance(node.scope, Scope) else self.top
 
     def declare(self, name: str, scope: Scope) -> None:
@@ -134,7 +134,7 @@ class Dataflow:
         scope.names.setdefault(name, ())
 
     def bind(self, name: str, values: Values, scope: Scope) -> None:
-        """Say what a name may be, in the scope that declares it."""
+        """Add values to a name, in the scope that declares it."""
         owner = scope.owner(name) or self.top
         known = owner.names.get(name, ())
         # The newest first: what is added to a text is added to the last that it was.
@@ -143,7 +143,7 @@ class Dataflow:
             self._stale = self._stale or (id(owner), name) in self._used
 
     def look_up(self, name: str, scope: Scope) -> Values | None:
-        """Return what a name may be, or None when the program does not declare it."""
+        """Return the values of a name, or None when the program does not declare it."""
         owner = scope.owner(name)
         if owner is None:
             self._used.add((id(self.top), name))
@@ -153,19 +153,19 @@ class Dataflow:
         return indirect(known) if len(known) > 1 else known
 
     def put_field(self, name: str, values: Values) -> None:
-        """Say what a field of some object may be, where it is something that could do harm."""
+        """Add values to a field, of any object, when they may be harmful."""
         kept = tuple(value for value in values if isinstance(value, Ref | Function))
         if kept:
             self._stale = self._stale or (0, name) in self._used
             self.fields[name] = union(self.fields.get(name, ()), kept)
 
     def field(self, name: str) -> Values:
-        """Return what a field of some object may be."""
+        """Return the values of a field, of any object."""
         self._used.add((0, name))
         return indirect(self.fields.get(name, ()))
 
     def record(self, node: Node) -> Record:
-        """Return the object that a node makes, the same in each round."""
+        """Return the object that a node creates, the same in each round."""
         made = self._made.setdefault((node.start, node.end, node.kind), Record())
         assert isinstance(made, Record)  # noqa: S101 - the kind is part of the key
         return made
@@ -177,17 +177,17 @@ class Dataflow:
         return made
 
     def value(self, node: Node | None) -> Values:
-        """Return what a node evaluates to."""
+        """Return the values of a node."""
         found = node.value if node is not None else None
         return found if isinstance(found, tuple) else ()
 
     def returned(self, function: Function) -> Values:
-        """Return what calling a function of the program may give."""
+        """Return the result of a function of the program."""
         self._used.add((id(function), ""))
         return indirect(function.returns)
 
     def give_back(self, function: Function, values: Values) -> None:
-        """Say what calling a function of the program may give."""
+        """Add values to the result of a function of the program."""
         together = union(function.returns, values)
         if together != function.returns:
             self._stale = self._stale or (id(function), "") in self._used
@@ -204,7 +204,7 @@ class Dataflow:
         detail: str = "",
         route: tuple[str, ...] = (),
     ) -> None:
-        """Note one thing that the program does."""
+        """Report an effect of the program."""
         if len(self.output.findings) < _MOST_SEEN:
             span = where if isinstance(where, Span) else self.tree.span(where)
             self.output.findings.append(
@@ -212,20 +212,20 @@ class Dataflow:
             )
 
     def use_module(self, name: str, where: Node, route: tuple[str, ...] = ()) -> None:
-        """Note a module that the program comes by."""
+        """Report a module that the program uses."""
         if len(self.output.modules) < _MOST_SEEN:
             confidence: Confidence = "medium" if route else "high"
             span = self.tree.span(where)
             self.output.modules.append(ModuleUse(name[:200], span, confidence, route))
 
     def report_folded(self, text: str, node: Node) -> None:
-        """Note the watched places that a text names which was put together."""
+        """Report sensitive names in a text that was put together."""
         # A text that grows with each line would be looked at as often as there are lines.
         self._looked += len(text)
         self.report_text(text if self._looked < _MOST_LOOKED else text[-_TAIL:], node)
 
     def report_text(self, text: str, node: Node) -> None:
-        """Note the watched places that a text names, once for each kind."""
+        """Report sensitive names in a text, once for each kind."""
         named = set()
         if text not in self._places:
             self._places[text] = find_sensitive_text(text)
@@ -235,7 +235,7 @@ class Dataflow:
                 self.report(capability, node, text[start:end], detail=f"names {what}")
 
     def report_call(self, ref: Ref, arguments: list[Values], node: Node) -> bool:
-        """Note what calling a library's function does; return whether that is anything."""
+        """Report the effects of a library call; return whether there are any."""
         name = ref.name
         capability = self.sinks.of_call(name)
         path = self.sinks.writes.get(name)
@@ -248,7 +248,7 @@ class Dataflow:
         return True
 
     def _report_command(self, ref: Ref, arguments: list[Values], node: Node) -> str:
-        """Return what is known of the command that a function is given, for people."""
+        """Report package installations, and return a description of the command argument."""
         first = self.sinks.commands.get(ref.name)
         command = " ".join(words(arguments[first:])) if first is not None else ""
         if installs_packages(command):
@@ -266,18 +266,18 @@ class Dataflow:
                 return
 
     def report_read(self, ref: Ref, node: Node) -> None:
-        """Note what reading a library's name does."""
+        """Report the effect of reading a library's name."""
         capability = self.sinks.of_read(ref.name)
         if capability is not None:
             self.report(capability, node, ref.name, self.sure(ref), "", ref.route)
 
     def sure(self, ref: Ref) -> Confidence:
-        """Return how sure it is that something is what it was tracked to be."""
+        """Return the confidence in a reference."""
         return "high" if ref.direct and not ref.route else "medium"
 
 
 def indirect(values: Values) -> Values:
-    """Return values as they come out of a variable."""
+    """Return values as read from a variable."""
     for value in values:
         if type(value) is Ref and value.direct:
             return tuple(
@@ -287,7 +287,7 @@ def indirect(values: Values) -> Values:
 
 
 def words(arguments: Iterable[Values]) -> list[str]:
-    """Return the texts among arguments, those in lists too."""
+    """Return the texts among arguments, including those in lists."""
     found: list[str] = []
     for values in arguments:
         for value in values[:1]:
@@ -302,13 +302,13 @@ _LONGEST = 4_000
 
 
 def operator_of(dataflow: Dataflow, node: Node | None) -> str:
-    """Return the sign of an expression, such as ``+``; empty when it has none."""
+    """Return the operator of an expression, such as ``+``; empty without one."""
     sign = node.get("operator") if node is not None else None
     return dataflow.tree.words(sign) if sign is not None else ""
 
 
 def sum_of(dataflow: Dataflow, node: Node) -> Values:
-    """Return what a ``binary_expression`` with ``+`` gives; nothing within a longer chain."""
+    """Return the value of a ``binary_expression`` with ``+``; empty within a longer chain."""
     parent = node.parent
     if (
         node.field == "left"
@@ -340,7 +340,7 @@ def sum_of(dataflow: Dataflow, node: Node) -> Values:
 
 
 def added(one: object, other: object) -> object:
-    """Return the sum of two numbers, or two texts after each other.
+    """Return the sum of two numbers, or the concatenation of two texts.
 
     Raises:
         TypeError: one is a list.
@@ -358,7 +358,7 @@ def added(one: object, other: object) -> object:
 
 
 def with_words(source: Source, seen: ScanOutput) -> ScanOutput:
-    """Add what a row of words shows where the syntax tree has gaps.
+    """Add the findings of the lexical engine where the syntax tree has gaps.
 
     Args:
         source: The program.

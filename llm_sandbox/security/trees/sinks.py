@@ -1,4 +1,4 @@
-"""Tables of what the libraries of a language are able to do."""
+"""Tables of sinks: capabilities of a language's libraries."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +10,7 @@ __all__ = ["Sinks"]
 
 @dataclass(frozen=True)
 class Sinks:
-    """What names of a language's libraries stand for.
+    """Capabilities of names of a language's libraries.
 
     Args:
         calls: For each capability, the names whose call is it, separated by blanks. A name that
@@ -42,14 +42,14 @@ class Sinks:
         return frozenset(self.plain.split())
 
     def of_call(self, name: str) -> Capability | None:
-        """Return what calling a name does, or None when that is nothing watched."""
+        """Return the capability of calling a name, or None for a harmless one."""
         found = self._called.get(name)
         if found is None and name not in self._plain:
             found = self._below(self._called, name)
         return found
 
     def of_read(self, name: str) -> Capability | None:
-        """Return what reading a name does, or None when that is nothing watched."""
+        """Return the capability of reading a name, or None for a harmless one."""
         found = self._read.get(name)
         if found is None and name not in self._plain:
             found = self._below(self._read, name)

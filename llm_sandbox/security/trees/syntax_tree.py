@@ -1,4 +1,4 @@
-"""Reads a program into a light tree whose offsets are those of the text.
+"""Light syntax trees of programs, with offsets in characters of the text.
 
 The grammars come from one wheel for each language and are loaded when a program of that language is
 first read. A program is read in time linear in its length, whatever it holds, and nothing here
@@ -46,7 +46,7 @@ _TEXT = re.compile(rb'"[^"\n]*"')
 
 
 class Node:
-    """One node of a syntax tree.
+    """Node of a syntax tree.
 
     `children` has the named nodes and those unnamed ones that have a field (operators).
     """
@@ -54,21 +54,21 @@ class Node:
     __slots__ = ("children", "end", "field", "kind", "parent", "scope", "start", "value")
 
     kind: str
-    """The grammar's name for it, such as ``call_expression``; ``ERROR`` where nothing fits."""
+    """Name in the grammar, such as ``call_expression``; ``ERROR`` for a syntax error."""
     field: str
-    """Its field in its parent, such as ``arguments``; empty when it has none."""
+    """Field of the parent, such as ``arguments``; empty for none."""
     start: int
-    """Offset of its first character in the text that was read."""
+    """Offset of the first character in the parsed text."""
     end: int
-    """Offset after its last character."""
+    """Offset after the last character."""
     parent: "Node | None"
-    """None for the root."""
+    """Parent; None for the root."""
     children: "list[Node]"
-    """In the order of the text."""
+    """Children in the order of the text."""
     scope: object
-    """For the engine that reads the tree, such as the names known here; None at first."""
+    """Slot for the engine, such as for the scope of the node; None at first."""
     value: object
-    """For the engine that reads the tree, such as what a node evaluates to; None at first."""
+    """Slot for the engine, such as for the values of the node; None at first."""
 
     def __init__(self, kind: str, field: str, start: int, end: int, parent: "Node | None") -> None:
         self.kind = kind
@@ -99,7 +99,7 @@ class Node:
         return None
 
     def walk(self) -> "Iterator[Node]":
-        """Yield the node and all below it, parents first, in the order of the text."""
+        """Yield the node and its descendants, parents first, in the order of the text."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -107,7 +107,7 @@ class Node:
             waiting.extend(reversed(node.children))
 
     def above(self, *kinds: str) -> "Node | None":
-        """Return the nearest node of one of the kinds that this one is in, or None."""
+        """Return the nearest ancestor of one of the kinds, or None."""
         node = self.parent
         while node is not None and node.kind not in kinds:
             node = node.parent
@@ -116,7 +116,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class OffsetMap:
-    """Where the characters of a rewritten text were in the text that was given.
+    """Map from offsets in a rewritten text to offsets in the original.
 
     Args:
         new: Offsets in the rewritten text at which another shift begins, ascending.
@@ -127,45 +127,45 @@ class OffsetMap:
     old: tuple[int, ...] = ()
 
     def back(self, offset: int) -> int:
-        """Return the offset in the given text of an offset in the rewritten one."""
+        """Return the original offset for an offset in the rewritten text."""
         at = bisect_right(self.new, offset) - 1
         return offset if at < 0 else self.old[at] + offset - self.new[at]
 
 
 @dataclass(frozen=True, slots=True)
 class SyntaxTree:
-    """A program's tree, and what is wrong with it."""
+    """Syntax tree of a program, and its first syntax error."""
 
     source: Source
-    """What was given."""
+    """Original program."""
     text: str
-    """What was read: the source's text, or a rewritten one of another length."""
+    """Parsed text: that of the source, or a rewritten one of another length."""
     offset_map: OffsetMap
-    """From the offsets of the one to those of the other."""
+    """Map from offsets of the parsed text to those of the source."""
     root: Node
-    """The whole program."""
+    """Root node."""
     order: list[Node]
     """All nodes, children before their parents, in the order of the text."""
     problem: str = ""
-    """Why it is no program of its language; empty when it is."""
+    """First syntax error; empty without one."""
     problem_span: Span | None = None
-    """Where that is, the first place."""
+    """Span of the syntax error."""
 
     def words(self, node: Node) -> str:
         """Return the text of a node."""
         return self.text[node.start : node.end]
 
     def span(self, node: Node, last: Node | None = None) -> Span:
-        """Return where a node is in the source, or from there to the end of `last`."""
+        """Return the span of a node in the source, or from there to the end of `last`."""
         return self.between(node.start, (last or node).end)
 
     def between(self, start: int, end: int) -> Span:
-        """Return the place in the source of two offsets of the text that was read."""
+        """Return the span in the source between two offsets of the parsed text."""
         return self.source.span(self.offset_map.back(start), self.offset_map.back(end))
 
 
 def has_grammar(lang: str) -> bool:
-    """Return whether programs of a language can be read here: whether its wheel is installed."""
+    """Return whether the grammar of a language is installed."""
     wheel = _WHEELS.get(lang)
     return wheel is not None and all(find_spec(name) for name in ("tree_sitter", wheel))
 
@@ -173,7 +173,7 @@ def has_grammar(lang: str) -> bool:
 def read(
     source: Source, lang: str, text: str | None = None, offset_map: OffsetMap | None = None
 ) -> SyntaxTree:
-    """Read a program.
+    """Parse a program.
 
     Args:
         source: The program.
@@ -210,7 +210,7 @@ def _grammar(lang: str) -> "Language":
 
 
 def _parsed(grammar: "Language", data: bytes) -> "Tree | None":
-    """Return the tree, or None when that takes far more than any program does."""
+    """Return the tree, or None when parsing takes too long or too much memory."""
     from tree_sitter import Parser
 
     # What has two readings may be kept in both to its end, which is quadratic in time and memory.
@@ -234,7 +234,7 @@ def _parsed(grammar: "Language", data: bytes) -> "Tree | None":
 
 
 def _resident() -> int:
-    """Return how many bytes this process has in memory; 0 where that cannot be told."""
+    """Return the resident memory of this process in bytes; 0 where it is not known."""
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123 - called often
             return int(file.read().split()[1]) * 4096
@@ -243,7 +243,7 @@ def _resident() -> int:
 
 
 class _Stand(dict[int, int]):
-    """For each character, one of a single byte that the grammars treat alike."""
+    """Single-byte substitutes of characters, which the grammars treat alike."""
 
     def __missing__(self, code: int) -> int:
         char = chr(code)
@@ -270,7 +270,7 @@ def _one_byte_each(text: str) -> bytes:
 
 
 def _light(top: "GrammarNode") -> tuple[Node, list[Node], Node | None]:
-    """Return the root, all nodes with children first, and the first that is an error."""
+    """Return the root, all nodes with children first, and the first error node."""
     cursor = top.walk()
     root = current = Node(top.type, "", top.start_byte, top.end_byte, None)
     order: list[Node] = []

@@ -26,7 +26,7 @@ _LETTERS = {
 
 
 def unescape(text: str) -> str:
-    """Return what the content of a string literal stands for; what is no escape stays."""
+    """Decode the escapes of a string literal; other text is unchanged."""
     return _ESCAPE.sub(_one, text) if "\\" in text else text
 
 
@@ -42,7 +42,7 @@ _LONGEST = 100_000
 
 
 def replaced(text: str, old: str, new: str, count: int = -1) -> str:
-    """Return what `str.replace` returns.
+    """Replace like `str.replace`.
 
     Raises:
         ValueError: It would be too long.
@@ -52,7 +52,7 @@ def replaced(text: str, old: str, new: str, count: int = -1) -> str:
 
 
 def joined(by: str, parts: Sequence[str]) -> str:
-    """Return what `str.join` returns.
+    """Join like `str.join`.
 
     Raises:
         ValueError: It would be too long.
@@ -62,7 +62,7 @@ def joined(by: str, parts: Sequence[str]) -> str:
 
 
 def filled(pattern: str, template: str, field: Callable[[re.Match[str]], str]) -> str:
-    """Return a template with its fields filled in.
+    """Fill in the fields of a template.
 
     Args:
         pattern: Regular expression of a field.

@@ -1,4 +1,4 @@
-"""What programs in R do: their calls, by the functions that these mean."""
+"""Engine for R: calls, by the functions that they resolve to."""
 
 from llm_sandbox.results.findings import Capability, Confidence, Span
 from llm_sandbox.security.languages import findings_within, modules_within, scan_nested
@@ -36,7 +36,7 @@ _CALLED_BY_TEXT = _NAMED | {"do.call", "match.fun"}
 
 
 def scan(source: Source, depth: int = 0) -> ScanOutput:
-    """Return what a program in R does. Nothing is run; broken code is read as far as it goes.
+    """Scan a program in R without running it; broken code is scanned as far as it goes.
 
     Args:
         source: The program.
@@ -183,7 +183,7 @@ class _Scan:
         return None if argument is None else self._values.text(argument.start, argument.end)
 
     def _handed_on(self, name: str, arguments: tuple[Argument, ...], span: Span) -> None:
-        """Note functions that a call is given to call, by their name or by a text."""
+        """Report functions that are passed to a call as callbacks, by reference or by name."""
         if name not in APPLIERS and name not in _NAMED:
             return
         for place, argument in enumerate(arguments):
@@ -210,7 +210,7 @@ class _Scan:
                 self._add(capability, span, known.name, "medium", "", (name, *known.route))
 
     def _escapes(self, name: str, arguments: tuple[Argument, ...]) -> None:
-        """Note functions that run programs and are handed to where they cannot be followed."""
+        """Report functions that run programs and are passed to code that is not modelled."""
         if name in APPLIERS or name in _OF_COLUMNS or self._names.is_followed(name):
             return
         for argument in arguments:
@@ -224,7 +224,7 @@ class _Scan:
                 self._add(Capability.MODULE_ESCAPE, span, token.text, "medium", "", (name,))
 
     def _texts_of(self, name: str, arguments: tuple[Argument, ...], span: Span) -> None:
-        """Note addresses and places in texts that are put together."""
+        """Report sensitive names in texts that are put together."""
         for argument in arguments:
             if argument.end <= argument.start + 1:
                 first = (
@@ -277,7 +277,7 @@ class _Scan:
     def _evaluates(
         self, known: Meaning, name: str, arguments: tuple[Argument, ...], span: Span
     ) -> bool:
-        """Note text that is run as code; return whether that is all that the call does."""
+        """Report text that is run as code; return whether the call does nothing else."""
         if name == "parse":
             # R takes the beginning of an argument's name for the name.
             begun = [a for a in arguments if a.name and "text".startswith(a.name)]
@@ -334,7 +334,7 @@ class _Scan:
         self._found.modules.extend(modules_within(inner, span, name))
 
     def _piped(self, index: int) -> None:
-        """Note ``"id" %>% system``, where the function stands without parentheses."""
+        """Report ``"id" %>% system``, a function without parentheses."""
         script = self._script
         end = index + 2
         while script.is_op(end, "::", ":::"):

@@ -21,7 +21,7 @@ _CALLS = ("assign", "delayedAssign")
 
 
 class Assignments:
-    """The assignments of a program: ``x <- 1``, ``1 -> x``, ``assign("x", 1)``, ``"x" = 1``."""
+    """Assignments of a program: ``x <- 1``, ``1 -> x``, ``assign("x", 1)``, ``"x" = 1``."""
 
     def __init__(self, script: Script) -> None:
         self._script = script
@@ -49,7 +49,7 @@ class Assignments:
                 self._add_call(index + 1)
 
     def before(self, name: str, index: int) -> tuple[int, int] | None:
-        """Return the range that a variable was last given before a token; None when unknown."""
+        """Return the range last assigned to a variable before a token; None when unknown."""
         given = self._given.get(name)
         if not given or name in self._loops:
             return None
@@ -59,7 +59,7 @@ class Assignments:
         return given[at][1:] if at >= 0 else None
 
     def is_function(self, name: str, index: int) -> bool:
-        """Return whether a variable is a function that the program itself writes out."""
+        """Return whether a variable is a function that the program itself defines."""
         given = self.before(name, index)
         if given is None:
             return False
@@ -106,7 +106,7 @@ Known = Vector | VectorList | None
 
 
 class Values:
-    """Evaluates ranges of a program's tokens, each once."""
+    """Evaluator of token ranges, with a cache."""
 
     def __init__(self, script: Script, assignments: Assignments) -> None:
         self._script = script
@@ -115,14 +115,14 @@ class Values:
         self._left = _STEPS
 
     def text(self, start: int, end: int) -> str | None:
-        """Return the text that a range is when it is one text, else None."""
+        """Return the text of a range that is a single text, else None."""
         value = self.of(start, end)
         if value is None or isinstance(value, VectorList) or len(value) != 1:
             return None
         return value[0] if isinstance(value[0], str) else None
 
     def texts(self, start: int, end: int) -> tuple[str, ...]:
-        """Return all texts that a range is; empty when it is not known."""
+        """Return all texts of a range; empty when they are not known."""
         value = self.of(start, end)
         if value is None or isinstance(value, VectorList):
             return ()
@@ -185,7 +185,7 @@ class Values:
         return None if word is None else (word,)
 
     def _operator(self, start: int, end: int) -> int | None:
-        """Return where a range is split first: at the last of its loosest operators."""
+        """Return the position of the last operator with the lowest precedence in a range."""
         script, best, level = self._script, None, len(_LEVELS)
         at = start
         while at < end:

@@ -1,4 +1,4 @@
-"""Bash, and the shells that are like it."""
+"""Engine for Bash and similar shells."""
 
 from llm_sandbox.security.trees.bash.engine import scan
 

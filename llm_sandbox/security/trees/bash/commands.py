@@ -53,7 +53,7 @@ _RUNS_NEXT = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 
 
 class Commands(Words):
-    """The part of reading a script that judges its commands."""
+    """Evaluator of commands, on top of that of words."""
 
     nesting: int = 0
     scan_text: Callable[[Source, int], ScanOutput]
@@ -66,7 +66,7 @@ class Commands(Words):
         self._globs: set[str] = set()
 
     def command_rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return what judges commands, pipelines and redirections."""
+        """Return the rules for commands, pipelines and redirections."""
         return {
             "command": self._command,
             "declaration_command": self._declaration,
@@ -76,7 +76,7 @@ class Commands(Words):
         }
 
     def in_background(self, node: Node) -> bool:
-        """Return whether a command is started and not waited for."""
+        """Return whether a command runs in the background."""
         rest = self.original[node.end : node.end + 8].lstrip(" \t")
         return rest.startswith("&") and rest[1:2] not in {"&", ">"}
 
@@ -163,7 +163,7 @@ class Commands(Words):
     def _started(
         self, program: str, argv: Argv, node: Node, route: tuple[str, ...], depth: int
     ) -> None:
-        """Judge the program that another one starts."""
+        """Report the program that a prefix such as `timeout` starts."""
         if program in PREFIXES:
             self._judge(after_prefix(program, argv), node, (*route, program), depth + 1)
         if program == "find":
@@ -236,7 +236,7 @@ class Commands(Words):
         return ()
 
     def builtin(self, program: str, argv: Argv, node: Node, route: tuple[str, ...]) -> bool:
-        """Judge a command of the shell's own; return whether it is one."""
+        """Report the effects of a shell builtin; return whether the command is one."""
         rule = self._rules.get(program)
         if rule is None:
             return False
@@ -356,7 +356,7 @@ class Commands(Words):
         return [redirect for redirect in redirects if redirect.kind == "heredoc_redirect"]
 
     def given(self, node: Node) -> str | None:
-        """Return what a command reads from a here-document or a here-string, when that is known."""
+        """Return the text of a command's here-document or here-string; None when not known."""
         for redirect in self.heredocs(node):
             body = redirect.first("heredoc_body")
             if body is not None:
@@ -369,16 +369,16 @@ class Commands(Words):
         return None
 
     def sure_by(self, route: tuple[str, ...]) -> Confidence:
-        """Return how sure it is what is started by a road such as `env`, `nohup`."""
+        """Return the confidence in a program that is started by prefixes such as `env`."""
         return "high" if all(each in PREFIXES or each == "find" for each in route) else "medium"
 
     def language(self, program: str) -> str | None:
-        """Return the language that a program reads; empty when it cannot be read, None for none."""
+        """Return the language of an interpreter; empty when unsupported, None for other programs."""
         plain = re.sub(r"[\d.]+\Z", "", program)
         return INTERPRETERS.get(program, INTERPRETERS.get(plain))
 
     def interpreter(self, program: str, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
-        """Judge an interpreter by its arguments."""
+        """Report the effects of an interpreter by its arguments."""
         language = "bash" if program in SHELLS else self.language(program) or ""
         for index, word in enumerate(argv[1:], 1):
             if word is None or not word.startswith("-"):
@@ -410,7 +410,7 @@ class Commands(Words):
             self.report(Capability.NETWORK_SOCKET, node, module, self.sure_by(route), "", route)
 
     def feeds(self, argv: Argv, text: str | None, node: Node, *, piped: bool = False) -> None:
-        """Note text that an interpreter reads as its program."""
+        """Scan text that an interpreter reads as its program."""
         words = [word or "" for word in argv]
         while words and words[0].rpartition("/")[2] in PREFIXES:
             words = [word or "" for word in after_prefix(words[0].rpartition("/")[2], list(words))]
@@ -426,7 +426,7 @@ class Commands(Words):
             self.within(text, language, program, node)
 
     def within(self, text: str, language: str, name: str, node: Node) -> None:
-        """Add what code does that a script holds as text."""
+        """Add the findings of nested code."""
         if self.nesting >= _DEEPEST or not text.strip():
             return
         if language == "bash":
@@ -440,7 +440,7 @@ class Commands(Words):
 
 @lru_cache(maxsize=256)
 def _named_by(pattern: str) -> tuple[str, ...]:
-    """Return the programs of note that a pattern of a path stands for, shells first."""
+    """Return the known programs that match a path pattern, shells first."""
     matches = re.compile(translate(pattern)).match
     known = (*sorted(SHELLS), *sorted(PROGRAMS), *sorted(INTERPRETERS))
     return tuple(name for name in known if any(matches(place + name) for place in _PLACES))

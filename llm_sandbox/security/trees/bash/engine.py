@@ -1,4 +1,4 @@
-"""What shell scripts do: the programs they start, and what becomes of text in them."""
+"""Engine for shell scripts: the programs that they start, and nested code."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ _BRACES = re.compile(r"(?:(?<=[\n;&|(])|^)[ \t]*(\{[^\s{},;]*,[^\s{};]*\})")
 
 
 def scan(source: Source, depth: int = 0) -> ScanOutput:
-    """Return what a script does. That it runs programs is nothing; which ones it runs is.
+    """Scan a script. Running programs is no finding by itself; it depends on the program.
 
     Args:
         source: The script.
@@ -34,7 +34,7 @@ def scan(source: Source, depth: int = 0) -> ScanOutput:
 
 
 class _Script(Commands):
-    """One script."""
+    """Evaluator of one script."""
 
     def __init__(self, tree: SyntaxTree, original: str, depth: int) -> None:
         super().__init__(tree, original)

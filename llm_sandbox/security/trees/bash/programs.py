@@ -46,10 +46,10 @@ PROGRAMS = _table(
         Capability.MINING: "xmrig minerd cpuminer ccminer ethminer cgminer bfgminer t-rex nbminer",
     }
 )
-"""Programs of which any use does it."""
+"""Programs by the capability of any use."""
 
 SHELLS = frozenset(("ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh"))
-"""Programs that read shell code."""
+"""Programs that run shell code."""
 
 INTERPRETERS = {
     "lua": "",
@@ -65,7 +65,7 @@ INTERPRETERS = {
     "Rscript": "r",
     "R": "r",
 }
-"""Programs that read code of another language, and that language where it can be read."""
+"""Programs that run code of another language, with that language where it is supported."""
 
 PREFIXES = {
     "builtin": "",
@@ -112,7 +112,7 @@ LOADED = {
     "PYTHONPATH": Capability.ENVIRONMENT,
     "PYTHONSTARTUP": Capability.ENVIRONMENT,
 }
-"""Variables that decide what programs load."""
+"""Variables that determine files which programs load."""
 
 
 def after_prefix(program: str, argv: Sequence[str | None]) -> list[str | None]:
@@ -157,7 +157,7 @@ _WITH: dict[str, tuple[Capability, frozenset[str]]] = {
 
 
 def program_effect(program: str, arguments: Sequence[str]) -> Capability | None:
-    """Return what a program does by its name and arguments; None when that is nothing of note.
+    """Return the capability of a program with its arguments; None for a harmless one.
 
     Args:
         program: Its name without a path.
@@ -192,7 +192,7 @@ _HUGE = 10 * 2**30
 
 
 def file_effects(program: str, argv: Sequence[str | None]) -> Iterator[_Act]:
-    """Yield what a command does to files outside of the working directory.
+    """Yield the effects of a command on files outside the working directory.
 
     Args:
         program: The program's name.

@@ -22,7 +22,7 @@ _BRACES = re.compile(r"\{([^{}\s]*,[^{}\s]*)\}")
 
 
 def printed(argv: Sequence[str | None], given: str | None) -> str | None:
-    """Return what a program prints, without its last line end; None when that is not known.
+    """Return the output of a program without its last line end; None when it is not known.
 
     Args:
         argv: Its name and arguments; None for those that are not known.
@@ -43,7 +43,7 @@ def printed(argv: Sequence[str | None], given: str | None) -> str | None:
 
 
 def spread_braces(word: str) -> list[str]:
-    """Return the words that `{a,b}c` stands for, at most 64."""
+    """Return the words that `{a,b}c` expands to, at most 64."""
     words = [word]
     for _ in range(4):
         if not any(_BRACES.search(each) for each in words) or len(words) > 16:
@@ -159,7 +159,7 @@ _FILTERS: dict[str, Callable[[list[str], str], str]] = {
 
 
 EXPANSIONS = frozenset(("command_substitution", "expansion", "simple_expansion"))
-"""Kinds of nodes whose text is only known when the script runs."""
+"""Kinds of nodes with text that is only known when the script runs."""
 
 _GIVEN = {"IFS": " ", "HOME": "$HOME", "PWD": ".", "OLDPWD": ".", "USER": "user", "TMPDIR": "/tmp"}  # noqa: S108 - a name
 _BUDGET = 2_000_000
@@ -167,7 +167,7 @@ _PIECE = re.compile(r"\$\{(!?)([\w]+)(?:\[([^\]]*)\])?(.*)\}\Z", re.DOTALL)
 
 
 class Words(Dataflow):
-    """The part of reading a script that knows what its words stand for."""
+    """Evaluator of words."""
 
     sinks: ClassVar[Sinks] = Sinks({})
 
@@ -177,10 +177,10 @@ class Words(Dataflow):
         # Long texts that are put together again and again would take time without end.
         self._budget = _BUDGET + 20 * len(original)
         self.argv: dict[int, list[str | None]] = {}
-        """For each command node its words; None for those that are not known."""
+        """Words of each command node; None for unknown words."""
 
     def word_rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return what computes the values of words."""
+        """Return the rules for words."""
         return {
             "ansi_c_string": self._ansi,
             "array": self._array,
@@ -197,7 +197,7 @@ class Words(Dataflow):
         }
 
     def words(self, node: Node) -> str:
-        """Return the text of a node as it was given."""
+        """Return the original text of a node."""
         return self.original[node.start : node.end]
 
     # Quotes
@@ -231,7 +231,7 @@ class Words(Dataflow):
         return self._noted(self._between(node, node.start, node.end, in_quotes=False), node)
 
     def _between(self, node: Node, start: int, end: int, *, in_quotes: bool) -> Values:
-        """Join a node's parts with the text between them, which the grammar leaves out."""
+        """Join the parts of a node with the text between them, which the grammar leaves out."""
         pieces: list[str] = []
         at = start
         for child in [*node.children, None]:
@@ -349,7 +349,7 @@ class Words(Dataflow):
         return ()
 
     def give(self, name: str, value: Values) -> None:
-        """Say what a variable is from here on; what it was before stays possible."""
+        """Assign a value to a variable; its earlier values stay possible."""
         earlier = self.top.names.get(name, ())
         if not earlier:
             self.bind(name, value, self.top)
@@ -359,7 +359,7 @@ class Words(Dataflow):
     # Words of a command
 
     def spread(self, node: Node) -> list[str | None]:
-        """Return the words that a node becomes: braces and unquoted expansions make several."""
+        """Return the words that a node expands to, by braces and unquoted expansions."""
         value = self.value(node)
         if node.kind == "string" and len(node.children) == 1 and not texts(value):
             # Of `"${x[@]}"` each element is a word.
@@ -381,12 +381,12 @@ class Words(Dataflow):
         return [known[0]]
 
     def stdout_of(self, node: Node, given: str | None) -> str | None:
-        """Return what a command prints when it reads a text."""
+        """Return the output of a command for an input text."""
         return printed(self.argv.get(id(node), [None]), given)
 
 
 def _operated(text: str, operation: str) -> str | None:
-    """Return what `${x operation}` makes of a text; None where that is not followed."""
+    """Return the result of `${x operation}` on a text; None for other operations."""
     if operation in {"^^", ",,", "^", ","}:
         changed = text.upper() if "^" in operation else text.lower()
         return changed if len(operation) == 2 else changed[:1] + text[1:]

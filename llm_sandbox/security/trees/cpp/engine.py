@@ -45,12 +45,12 @@ _WRITES = re.compile(r"[wa+]|O_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND)|ios(?:_base)?:
 
 
 def scan(source: Source) -> ScanOutput:
-    """Return what a program in C++ does."""
+    """Scan a program in C++."""
     return with_words(source, Cpp(source, {}, 0).run())
 
 
 class Cpp(Names):
-    """One reading of one program."""
+    """Evaluator of one program in C++."""
 
     def __init__(self, source: Source, macros: dict[str, Macro], depth: int) -> None:
         super().__init__(read(source, "cpp", *without_splices(source.text)))
@@ -63,7 +63,7 @@ class Cpp(Names):
         self._headers: set[str] = set()
 
     def rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return for kinds of nodes what computes their values."""
+        """Return the evaluation rules by kind of node."""
         return {
             "alias_declaration": self.alias,
             "assignment_expression": self._assignment,
@@ -379,7 +379,7 @@ class Cpp(Names):
             self.report(Capability.FILE_WRITE, node, ref.name, self.sure(ref), detail, ref.route)
 
     def text(self, node: Node) -> Values:
-        """Return what a string literal stands for."""
+        """Return the value of a string literal."""
         words = self.tree.words(node)
         start = words.find(words[-1:]) + 1
         text = unescape(words[start:-1])
@@ -387,14 +387,14 @@ class Cpp(Names):
         return (text,)
 
     def raw_text(self, node: Node) -> Values:
-        """Return what a raw string literal stands for."""
+        """Return the value of a raw string literal."""
         words = self.tree.words(node)
         start, end = words.find("(") + 1, words.rfind(")")
         self.report_text(words[start:end], node)
         return (words[start:end],)
 
     def joined(self, node: Node) -> Values:
-        """Return what adjacent literals stand for."""
+        """Return the value of adjacent literals."""
         parts = [self.value(each) for each in node.children]
         if not all(parts):
             return ()
@@ -404,7 +404,7 @@ class Cpp(Names):
         return found
 
     def number(self, node: Node) -> Values:
-        """Return what a number stands for."""
+        """Return the value of a number literal."""
         words = self.tree.words(node).replace("'", "").rstrip("uUlL")
         try:
             return (int(words, 8 if re.fullmatch(r"0[0-7]+", words) else 0),)
@@ -412,7 +412,7 @@ class Cpp(Names):
             return ()
 
     def listed(self, node: Node) -> Values:
-        """Return a list of what its parts stand for."""
+        """Return the list of the values of the parts."""
         listed = tuple(self.value(each) for each in node.children[:5000] if each.kind != "comment")
         letters = [texts(each)[0] if texts(each) else "" for each in listed]
         whole = (
@@ -425,15 +425,15 @@ class Cpp(Names):
         return (*whole, as_items(listed))
 
     def binary(self, node: Node) -> Values:
-        """Return what an operator gives."""
+        """Return the value of a binary operator."""
         return sum_of(self, node) if operator_of(self, node) == "+" else ()
 
     def inside(self, node: Node) -> Values:
-        """Return what the last part stands for."""
+        """Return the value of the last part."""
         return self.value(node.children[-1]) if node.children else ()
 
     def choice(self, node: Node) -> Values:
-        """Return what either branch gives."""
+        """Return the union of the values of both branches."""
         return union(self.value(node.get("consequence")), self.value(node.get("alternative")))
 
 

@@ -31,18 +31,18 @@ _PASTE = re.compile(r"\s*##\s*")
 
 
 class Macro:
-    """What ``#define`` says of one name."""
+    """Macro that ``#define`` defines."""
 
     __slots__ = ("parameters", "text")
 
     def __init__(self, parameters: list[str] | None, text: str) -> None:
         self.parameters = parameters
-        """None when it takes none and has no parentheses."""
+        """Parameters; None for a macro without parentheses."""
         self.text = text
 
 
 def without_splices(text: str) -> tuple[str, OffsetMap]:
-    """Return a program with its words whole, and with one spelling for each bracket."""
+    """Return a program without line splices and digraphs."""
     if "%" in text or "??" in text or "<:" in text:
         text = _DIGRAPH.sub(lambda found: _MEANS.get(found[0], found[0]), text)
     if "\\\n" not in text and "\\\r\n" not in text:
@@ -64,7 +64,7 @@ def without_splices(text: str) -> tuple[str, OffsetMap]:
 def expand(
     macro: Macro, arguments: list[str], macros: dict[str, Macro], depth: int = 0
 ) -> str | None:
-    """Return what a macro stands for with these arguments, other macros in it undone too.
+    """Return the expansion of a macro with its arguments, nested macros included.
 
     Returns:
         The text, or None when it is longer than 4,000 characters.
@@ -108,7 +108,7 @@ _ALSO_KNOWN = frozenset(
 
 
 def declared_name(declarator: Node | None) -> Node | None:
-    """Return the name within a declarator, however pointed, called or indexed it is."""
+    """Return the name within a declarator with pointers, calls and indexes."""
     node = declarator
     for _ in range(40):
         if node is None or node.kind in _NAMES:
@@ -119,7 +119,7 @@ def declared_name(declarator: Node | None) -> Node | None:
 
 
 class Names(Dataflow):
-    """The part of the C++ engine that knows what names stand for."""
+    """Resolver of names."""
 
     sinks = SINKS
     scoping = frozenset(
@@ -133,14 +133,14 @@ class Names(Dataflow):
     )
     macros: dict[str, Macro]
     spaces: dict[str, str]
-    """Other names of namespaces."""
+    """Aliases of namespaces."""
     opened_spaces: list[str]
-    """Namespaces whose names need nothing before them."""
+    """Namespaces of ``using`` directives."""
     types: dict[str, str]
-    """Other names of types."""
+    """Aliases of types."""
 
     def declarations(self) -> dict[str, Callable[[Node], object]]:
-        """Return for kinds of nodes what declares their names."""
+        """Return the declaration rules by kind of node."""
         return {
             "function_definition": self._declare_function,
             "init_declarator": self._declare_in,
@@ -169,7 +169,7 @@ class Names(Dataflow):
             self.declare(self.tree.words(name), self.scope(node))
 
     def full_name(self, words: str) -> str:
-        """Return a name as the tables have it."""
+        """Return a name in the form of the tables."""
         name = "".join(words.split()).partition("<")[0].removeprefix("::")
         first, sign, rest = name.partition("::")
         if sign and first in self.spaces:
@@ -179,7 +179,7 @@ class Names(Dataflow):
         return name.removeprefix("std::")
 
     def library(self, words: str) -> Ref | None:
-        """Return the library's thing of a name that the program does not declare, or None."""
+        """Return the library reference of a name that the program does not declare, or None."""
         name = self.full_name(words)
         for known in (name, *(f"{space}::{name}" for space in self.opened_spaces[:20])):
             full = known.removeprefix("std::")
@@ -194,7 +194,7 @@ class Names(Dataflow):
         return None
 
     def name(self, node: Node) -> Values:
-        """Return what a word stands for."""
+        """Return the value of a name."""
         parent = node.parent
         names = node.field in {"declarator", "name"}
         if (
@@ -219,7 +219,7 @@ class Names(Dataflow):
         return (found,)
 
     def qualified(self, node: Node) -> Values:
-        """Return what a name with namespaces stands for."""
+        """Return the value of a qualified name."""
         if node.parent is not None and node.parent.kind == "qualified_identifier":
             return ()
         words = self.tree.words(node)
@@ -229,14 +229,14 @@ class Names(Dataflow):
         return self.look_up("".join(words.split()).removeprefix("::"), self.top) or ()
 
     def name_space(self, node: Node) -> None:
-        """Note another name of a namespace."""
+        """Declare an alias of a namespace."""
         name = node.get("name")
         if name is not None and len(node.children) > 1:
             full = self.full_name(self.tree.words(node.children[-1]))
             self.spaces[self.tree.words(name)] = full
 
     def use(self, node: Node) -> None:
-        """Note names and namespaces that need nothing before them."""
+        """Declare the names and namespaces of ``using``."""
         words = self.tree.words(node).strip().rstrip(";").split(None, 1)
         name = words[1] if len(words) > 1 else ""
         if name.startswith("namespace"):
@@ -248,13 +248,13 @@ class Names(Dataflow):
         self.types[full.rpartition("::")[2]] = full
 
     def alias(self, node: Node) -> None:
-        """Note another name of a type."""
+        """Declare an alias of a type."""
         name, kind = node.get("name"), node.get("type")
         if name is not None and kind is not None:
             self._name_type(self.tree.words(name), kind, node)
 
     def typedef(self, node: Node) -> None:
-        """Note another name of a type, as C writes it."""
+        """Declare an alias of a type by ``typedef``."""
         kind, name = node.get("type"), declared_name(node.get("declarator"))
         if name is not None and kind is not None:
             self._name_type(self.tree.words(name), kind, node)
@@ -265,6 +265,6 @@ class Names(Dataflow):
         self.types[name] = "(*)" if pointer else self.full_name(self.tree.words(kind))
 
     def type_of(self, node: Node) -> Values:
-        """Return what a type stands for."""
+        """Return the value of a type."""
         found = self.library(self.tree.words(node))
         return (found,) if found is not None else ()

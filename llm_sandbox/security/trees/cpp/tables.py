@@ -1,4 +1,4 @@
-"""What the libraries of C and C++ are able to do, by their full names without ``std::``.
+"""Capabilities of the libraries of C and C++, by full name without ``std::``.
 
 A type's name stands for making one. Calls that change what a process may do or see (``unshare``,
 ``mount``, ``ptrace``) count as native, those that change its user as permissions.
@@ -86,8 +86,8 @@ OPENERS = {
     "openat": 2,
     "fstream": 1,
 }
-"""Functions that write or read, as the argument of that number says."""
+"""Functions that write or read, depending on the argument of that number."""
 
 NETWORK_NAMES = frozenset({"accept", "accept4", "connect", "listen", "recvfrom", "sendto"})
-"""Names too common to mean anything without one of these headers."""
+"""Names that are too common to be meaningful without one of these headers."""
 NETWORK_HEADERS = frozenset({"sys/socket.h", "winsock2.h", "netinet/in.h", "arpa/inet.h"})

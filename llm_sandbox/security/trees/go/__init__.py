@@ -1,4 +1,4 @@
-"""Go."""
+"""Engine for Go."""
 
 from llm_sandbox.security.trees.go.engine import scan
 

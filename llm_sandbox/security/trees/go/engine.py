@@ -37,12 +37,12 @@ _WRITES = re.compile(r"O_(?:WRONLY|RDWR|CREATE|TRUNC|APPEND|CREAT)")
 
 
 def scan(source: Source) -> ScanOutput:
-    """Return what a program in Go does."""
+    """Scan a program in Go."""
     return with_words(source, Go(source).run())
 
 
 class Go(Dataflow):
-    """One reading of one program. A value is known by the name of its type or of its maker."""
+    """Evaluator of one program in Go. A value is known by the name of its type or constructor."""
 
     sinks = SINKS
     scoping = frozenset(_FUNCTIONS)
@@ -52,7 +52,7 @@ class Go(Dataflow):
         self._opened_packages: list[str] = []
 
     def declarations(self) -> dict[str, Callable[[Node], object]]:
-        """Return for kinds of nodes what declares their names."""
+        """Return the declaration rules by kind of node."""
         return {
             **dict.fromkeys(_FUNCTIONS, self._declare_function),
             "const_spec": self._declare_names,
@@ -90,7 +90,7 @@ class Go(Dataflow):
                 self.declare(self.tree.words(each), self.scope(node))
 
     def rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return for kinds of nodes what computes their values."""
+        """Return the evaluation rules by kind of node."""
         return {
             **dict.fromkeys(_FUNCTIONS, self._function),
             "assignment_statement": self._assignment,
@@ -288,7 +288,7 @@ class Go(Dataflow):
         return (as_items((*items[:100], *arguments[1:])),)
 
     def _built(self, callee: Node, arguments: list[Values]) -> Values:
-        """Follow what is written to a `strings.Builder` or a `bytes.Buffer`."""
+        """Evaluate writes to a `strings.Builder` or a `bytes.Buffer`."""
         field, owner = callee.get("field"), callee.get("operand")
         if field is None or owner is None or owner.kind != "identifier":
             return ()
@@ -326,7 +326,7 @@ class Go(Dataflow):
         return (Ref(f"{name}()" if len(name) < 200 else name, ref.route, ref.direct),)
 
     def _reflected(self, ref: Ref, arguments: list[Values], node: Node) -> Values:
-        """Return what `reflect.ValueOf` gives of something, and what can be done with that."""
+        """Return the value of `reflect.ValueOf`, or of a method of such a value."""
         if ref.name == "reflect.ValueOf":
             given = refs(arguments[0]) if arguments else []
             if not given:
@@ -365,24 +365,24 @@ class Go(Dataflow):
                     self.report(does, node, ref.name, "medium", detail, ref.route)
 
     def text(self, node: Node) -> Values:
-        """Return what a string literal stands for."""
+        """Return the value of a string literal."""
         text = unescape(self.tree.words(node)[1:-1])
         self.report_text(text, node)
         return (text,)
 
     def raw_text(self, node: Node) -> Values:
-        """Return what a raw string literal stands for."""
+        """Return the value of a raw string literal."""
         text = self.tree.words(node)[1:-1]
         self.report_text(text, node)
         return (text,)
 
     def rune(self, node: Node) -> Values:
-        """Return the number of a character."""
+        """Return the number of a rune literal."""
         text = unescape(self.tree.words(node)[1:-1])
         return (ord(text),) if len(text) == 1 else ()
 
     def number(self, node: Node) -> Values:
-        """Return what a number stands for."""
+        """Return the value of a number literal."""
         words = self.tree.words(node).replace("_", "")
         try:
             return (int(words, 8 if re.fullmatch(r"0[0-7]+", words) else 0),)
@@ -390,39 +390,39 @@ class Go(Dataflow):
             return ()
 
     def listed(self, node: Node) -> Values:
-        """Return a list of what its parts stand for."""
+        """Return the list of the values of the parts."""
         listed = [self.value(each) for each in node.children[:5000] if each.kind != "comment"]
         return (as_items(listed),)
 
     def keyed(self, node: Node) -> Values:
-        """Return the value of a part that has a key."""
+        """Return the value of a keyed element."""
         key, value = node.get("key"), self.value(node.get("value"))
         if key is not None and refs(value):
             self.put_field(self.tree.words(key), value)
         return value
 
     def composite(self, node: Node) -> Values:
-        """Return what a literal of a type stands for."""
+        """Return the value of a composite literal."""
         body, kind = self.value(node.get("body")), node.get("type")
         made = tuple(Ref(r.name, r.route, r.direct) for r in refs(self.value(kind)))
         return union(made, body)
 
     def summed(self, node: Node) -> Values:
-        """Return what a sum gives."""
+        """Return the value of a sum."""
         return sum_of(self, node) if operator_of(self, node) == "+" else ()
 
     def inside(self, node: Node) -> Values:
-        """Return what the last part stands for."""
+        """Return the value of the last part."""
         return self.value(node.children[-1]) if node.children else ()
 
     def sliced(self, node: Node) -> Values:
-        """Return a part of a text."""
+        """Return the value of a slice of text."""
         ends = [numbers(self.value(node.get(name)))[:1] for name in ("start", "end")]
         start, end = (each[0] if each else None for each in ends)
         return fold(lambda text: as_text(text)[start:end], plain(self.value(node.get("operand"))))
 
     def item(self, node: Node) -> Values:
-        """Return what an item of a list may be."""
+        """Return the values of a list's item."""
         found: Values = ()
         known = numbers(self.value(node.get("index")))[:1]
         for value in self.value(node.get("operand")):

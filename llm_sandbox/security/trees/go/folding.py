@@ -1,4 +1,4 @@
-"""What functions of Go give for constants."""
+"""Constant folding of Go: functions of constants."""
 
 import base64
 import binascii
@@ -13,7 +13,7 @@ _LONGEST = 20_000
 
 
 def as_text(value: object) -> str:
-    """Return a text, a list of bytes or runes, or one rune as text.
+    """Convert text, a list of bytes or runes, or one rune to text.
 
     Raises:
         TypeError: it is nothing of that.
@@ -97,4 +97,4 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "strings.TrimSuffix": lambda text, suffix: text.removesuffix(suffix),
     "C.CString": as_text,
 }
-"""For each function what it gives for its arguments."""
+"""Full name to the function on plain values."""

@@ -1,4 +1,4 @@
-"""What the packages of Go are able to do, by import path and name.
+"""Capabilities of Go's packages, by import path and name.
 
 Decoding gob, JSON or YAML runs no code in Go and is nothing, as are text templates. What ``unsafe``
 converts is native; asking it for sizes is not.

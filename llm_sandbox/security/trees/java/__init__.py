@@ -1,4 +1,4 @@
-"""Java."""
+"""Engine for Java."""
 
 from llm_sandbox.security.trees.java.engine import scan
 

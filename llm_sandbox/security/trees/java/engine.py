@@ -42,12 +42,12 @@ _TYPES = frozenset({"generic_type", "scoped_type_identifier", "type_identifier"}
 
 
 def scan(source: Source) -> ScanOutput:
-    """Return what a program in Java does; classes, or statements as for JShell."""
+    """Scan a program in Java; classes, or statements as for JShell."""
     return with_words(source, Java(source).run())
 
 
 class Java(Dataflow):
-    """One reading of one program. An object is known by the name of its class."""
+    """Evaluator of one program in Java. An object is known by the name of its class."""
 
     sinks = SINKS
     scoping = frozenset(
@@ -66,11 +66,11 @@ class Java(Dataflow):
         super().__init__(read(source, "java", *without_escapes(source.text)))
         self._imported: dict[str, str] = {}
         self._everything_of: list[str] = []
-        """Classes whose methods need no name before them: imported so, or extended."""
+        """Classes whose methods are called without a qualifier: static imports and superclasses."""
         self._own: set[str] = set()
 
     def declarations(self) -> dict[str, Callable[[Node], object]]:
-        """Return for kinds of nodes what declares their names."""
+        """Return the declaration rules by kind of node."""
         return {
             "catch_formal_parameter": self._declare_name,
             "class_declaration": self._declare_class,
@@ -105,7 +105,7 @@ class Java(Dataflow):
             self._own.add(self.tree.words(name))
 
     def rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return for kinds of nodes what computes their values."""
+        """Return the evaluation rules by kind of node."""
         return {
             "array_access": self.item,
             "array_creation_expression": lambda node: self.value(node.get("value")),
@@ -323,7 +323,7 @@ class Java(Dataflow):
         return found
 
     def _call_on(self, ref: Ref, word: str, arguments: list[Values], node: Node) -> Values:
-        """Return what a method of a library's class or object gives."""
+        """Return the result of a method of a library's class or object."""
         full = f"{ref.name}.{word}"
         if full in _LOADS or word == "loadClass":
             return self._load(ref, arguments, node)
@@ -398,7 +398,7 @@ class Java(Dataflow):
         return found
 
     def text(self, node: Node) -> Values:
-        """Return what a string literal stands for."""
+        """Return the value of a string literal."""
         words = self.tree.words(node)
         quotes = 3 if words.startswith('"""') else 1
         text = unescape(words[quotes:-quotes])
@@ -406,19 +406,19 @@ class Java(Dataflow):
         return (text,)
 
     def number(self, node: Node) -> Values:
-        """Return what a number stands for."""
+        """Return the value of a number literal."""
         try:
             return (int(self.tree.words(node).replace("_", "").rstrip("lL"), 0),)
         except ValueError:
             return ()
 
     def listed(self, node: Node) -> Values:
-        """Return a list of what its parts stand for."""
+        """Return the list of the values of the parts."""
         listed = [self.value(each) for each in node.children[:5000] if "comment" not in each.kind]
         return (as_items(listed),)
 
     def item(self, node: Node) -> Values:
-        """Return what an item of a list may be."""
+        """Return the values of an array's item."""
         found: Values = ()
         for value in self.value(node.get("array")):
             if isinstance(value, Items):
@@ -429,11 +429,11 @@ class Java(Dataflow):
         return found
 
     def binary(self, node: Node) -> Values:
-        """Return what an operator gives."""
+        """Return the value of a binary operator."""
         return sum_of(self, node) if operator_of(self, node) == "+" else ()
 
     def cast(self, node: Node) -> Values:
-        """Return what a cast gives."""
+        """Return the value of a cast."""
         value, kind = self.value(node.get("value")), node.get("type")
         if kind is None:
             return value
@@ -442,9 +442,9 @@ class Java(Dataflow):
         return union(value, self.value(kind)) if not texts(value) else value
 
     def inside(self, node: Node) -> Values:
-        """Return what the last part stands for."""
+        """Return the value of the last part."""
         return self.value(node.children[-1]) if node.children else ()
 
     def choice(self, node: Node) -> Values:
-        """Return what either branch gives."""
+        """Return the union of the values of both branches."""
         return union(self.value(node.get("consequence")), self.value(node.get("alternative")))

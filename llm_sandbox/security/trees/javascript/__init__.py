@@ -1,4 +1,4 @@
-"""JavaScript, and what TypeScript shares with it."""
+"""Engine for JavaScript, and for the part of TypeScript that is JavaScript."""
 
 from llm_sandbox.security.trees.javascript.engine import scan
 

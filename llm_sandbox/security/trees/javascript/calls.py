@@ -1,4 +1,4 @@
-"""Calls in JavaScript: what they do, and what they give."""
+"""Calls of JavaScript: results and effects."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ _SAME = frozenset({"util.promisify", "Object.freeze", "Object.create", "structur
 
 
 class Calls(Bindings):
-    """The part of the JavaScript engine that knows what calls do."""
+    """Evaluator of calls."""
 
     sinks = SINKS
 
@@ -64,7 +64,7 @@ class Calls(Bindings):
         self._inner_length = 0
 
     def listed(self, node: Node) -> tuple[Values, ...]:
-        """Return what each of a list of expressions evaluates to, at most 5,000."""
+        """Return the values of a list of expressions, at most 5,000."""
         found: list[Values] = []
         for each in node.children[:5000]:
             values = self.value(each)
@@ -75,7 +75,7 @@ class Calls(Bindings):
         return tuple(found)
 
     def member_unknown(self, node: Node, bases: Values) -> Values:
-        """Return what a member may be whose name is not known."""
+        """Return the values of a member with an unknown name."""
         called = node.field in {"function", "constructor"}
         for base in refs(bases):
             watched = base.name in self.sinks.watched
@@ -92,20 +92,20 @@ class Calls(Bindings):
         return found
 
     def of_any(self, names: list[str | int]) -> Values:
-        """Return what the fields of these names may be, of any object."""
+        """Return the values of the fields with these names, of any object."""
         found: Values = ()
         for name in names:
             found = union(found, self.field(str(name)))
         return found
 
     def module(self, text: str, node: Node, route: tuple[str, ...]) -> Ref:
-        """Return a module that is come by."""
+        """Return a module, and report its use."""
         name = text.removeprefix("node:")
         self.use_module(name, node, route)
         return Ref(ALIASES.get(name, name) if "/" in name else name, route)
 
     def call(self, node: Node) -> Values:
-        """Return what a call gives, and note what it does."""
+        """Return the result of a call, and report its effects."""
         callee = node.get("function") or node.get("constructor")
         listed = node.get("arguments")
         if callee is None:
@@ -135,7 +135,7 @@ class Calls(Bindings):
         return found
 
     def _method(self, callee: Node, arguments: tuple[Values, ...]) -> Values:
-        """Return what a method of a constant, of a list or of a promise gives."""
+        """Return the result of a method of a constant, a list or a promise."""
         key = callee.get("property") or callee.get("index")
         owner = callee.get("object")
         if key is None or owner is None:
@@ -170,7 +170,7 @@ class Calls(Bindings):
     def _call_library(
         self, ref: Ref, arguments: tuple[Values, ...], node: Node
     ) -> tuple[Values, bool]:
-        """Return what a library's function gives, and whether it is one that is known."""
+        """Return the result of a library function, and whether the function is modelled."""
         name, dot, last = ref.name.rpartition(".")
         if dot and last in {"call", "apply", "bind"}:
             return self._call_indirect(Ref(name, ref.route, ref.direct), last, arguments, node)
@@ -195,7 +195,7 @@ class Calls(Bindings):
     def _call_reflection(
         self, ref: Ref, arguments: tuple[Values, ...], node: Node
     ) -> Values | None:
-        """Return what a function gives that hands on what it is given; None of any other."""
+        """Return the result of a function that calls or returns its argument; None for others."""
         first = arguments[0] if arguments else ()
         if ref.name in {"Reflect.apply", "Reflect.construct"}:
             listed = tuple(items_of(arguments[-1])) if len(arguments) > 1 else ()
@@ -356,7 +356,7 @@ def items_of(values: Values) -> list[Values]:
 
 
 def any_item(values: Values) -> Values:
-    """Return all that the items of lists may be."""
+    """Return the union of the items of lists."""
     found: Values = ()
     for value in values:
         if isinstance(value, Items):

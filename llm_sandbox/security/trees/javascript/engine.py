@@ -1,4 +1,4 @@
-"""Reads JavaScript: what its expressions evaluate to, and what its calls do."""
+"""Engine for JavaScript: values of expressions, and effects of calls."""
 
 from collections.abc import Callable
 
@@ -25,15 +25,15 @@ __all__ = ["JavaScript", "scan"]
 
 
 def scan(source: Source) -> ScanOutput:
-    """Return what a program in JavaScript does; of TypeScript what both have in common."""
+    """Scan a program in JavaScript, or in the part of TypeScript that is JavaScript."""
     return with_words(source, JavaScript(source).run())
 
 
 class JavaScript(Calls):
-    """One reading of one program."""
+    """Evaluator of one program in JavaScript."""
 
     def rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return for kinds of nodes what computes their values."""
+        """Return the evaluation rules by kind of node."""
         return {
             **dict.fromkeys(FUNCTION_KINDS, self._function),
             "array": lambda node: (as_items(self.listed(node)),),

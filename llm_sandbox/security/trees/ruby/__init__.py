@@ -1,4 +1,4 @@
-"""Ruby."""
+"""Engine for Ruby."""
 
 from llm_sandbox.security.trees.ruby.engine import scan
 

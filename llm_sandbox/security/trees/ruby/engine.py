@@ -42,7 +42,7 @@ def _is_parameter(node: Node) -> bool:
 
 
 def scan(source: Source, depth: int = 0) -> ScanOutput:
-    """Return what a program does.
+    """Scan a program in Ruby.
 
     Args:
         source: The program.
@@ -55,7 +55,7 @@ def scan(source: Source, depth: int = 0) -> ScanOutput:
 
 
 class _Program(Literals):
-    """One program."""
+    """Evaluator of calls in one program."""
 
     sinks: ClassVar[Sinks] = SINKS
     nesting: int = 0
@@ -71,7 +71,7 @@ class _Program(Literals):
         return {**self.literal_rules(), **self.call_rules()}
 
     def call_rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return what judges calls and what names methods."""
+        """Return the rules for calls and for names of methods."""
         return {
             "alias": self._alias,
             "block_argument": self._block_argument,
@@ -112,7 +112,7 @@ class _Program(Literals):
         return ()
 
     def rename(self, new: str, old: str) -> None:
-        """Give a method another name."""
+        """Bind another name to a method."""
         known = self.look_up(old, self.top)
         self.declare(new, self.top)
         self.bind(new, known or (Ref(old, ("alias",)),), self.top)
@@ -180,7 +180,7 @@ class _Program(Literals):
         return self.returned(function)
 
     def _of_ref(self, ref: Ref, name: str, arguments: list[Values], node: Node) -> Values | None:
-        """Judge a call on something of the libraries; None when it is a method of a plain value."""
+        """Call a library's method; None when it is a method of a plain value."""
         if name in _SAME:
             return (ref,)
         if name in _REFLECTING:
@@ -199,7 +199,7 @@ class _Program(Literals):
         return self.evaluator(Ref(full, ref.route, ref.direct), arguments, node)
 
     def reflect(self, ref: Ref | None, name: str, arguments: list[Values], node: Node) -> Values:
-        """Judge `send`, `method`, `const_get` and `instance_eval`."""
+        """Evaluate `send`, `method`, `const_get` and `instance_eval`."""
         prefix = "" if ref is None or ref.name in KERNEL else f"{ref.name}."
         route = (*(ref.route if ref is not None else ()), name)
         if name in EVALUATORS:
@@ -222,7 +222,7 @@ class _Program(Literals):
         return found
 
     def _of_value(self, value: Values, name: str, arguments: list[Values], node: Node) -> Values:
-        """Judge a call on a plain value."""
+        """Call a method of a plain value."""
         if name == "to_proc":
             return tuple(Ref(each, ("to_proc",)) for each in texts(value) if each in _PRIVATE)
         if name in SENDERS:
@@ -315,7 +315,7 @@ class _Program(Literals):
         return ()
 
     def evaluator(self, ref: Ref, arguments: list[Values], node: Node) -> Values:
-        """Note what calling a method of the libraries does; return what it gives."""
+        """Report the effects of a library's method, and return its result."""
         name = ref.name.rpartition(".")[2]
         if ref.name in _REQUIRERS:
             self._requires(ref, arguments, node)
@@ -408,7 +408,7 @@ class _Program(Literals):
     def evaluates(
         self, name: str, arguments: list[Values], node: Node, route: tuple[str, ...]
     ) -> None:
-        """Note text that is run as code, and what that does when it is known."""
+        """Report text that is run as code, and the findings in it when it is known."""
         if not arguments:
             return
         inner = texts(arguments[0])

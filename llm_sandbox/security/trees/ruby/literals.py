@@ -1,4 +1,4 @@
-"""Texts, numbers and lists of Ruby, and the names that are given to them."""
+"""Literals and variables of Ruby."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -30,14 +30,14 @@ _QUIET = frozenset(("bare_string", "bare_symbol", "heredoc_body", "string"))
 
 
 class Literals(Dataflow):
-    """The part of reading Ruby that knows what its literals and variables hold."""
+    """Evaluator of literals and variables."""
 
     scoping: ClassVar[frozenset[str]] = frozenset(
         ("block", "class", "do_block", "lambda", "method", "module", "singleton_method")
     )
 
     def literal_rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return what computes the values of literals, operators and names."""
+        """Return the rules for literals, operators and names."""
         text = self._string
         return {
             "array": self._array,
@@ -75,7 +75,7 @@ class Literals(Dataflow):
         }
 
     def declarations(self) -> dict[str, Callable[[Node], object]]:
-        """Return what declares names: assignments, parameters, methods."""
+        """Return the declaration rules: assignments, parameters, methods."""
         return {
             "assignment": self._declare_left,
             "operator_assignment": self._declare_left,
@@ -85,7 +85,7 @@ class Literals(Dataflow):
         }
 
     def folded(self, function: Callable[..., object], *arguments: Values) -> Values:
-        """Return what a function gives for values, as long as the program's budget lasts.
+        """Return the results of a function for values, within the budget of the program.
 
         Long texts that are computed with again and again would take time without end otherwise.
         """
@@ -186,7 +186,7 @@ class Literals(Dataflow):
         return value
 
     def heredoc_body(self, node: Node) -> Node | None:
-        """Return the body that a heredoc's beginning stands for."""
+        """Return the body of a heredoc by its start."""
         word = self.tree.words(node).lstrip("<~-").strip("\"'`")
         bodies = self._bodies.get(word, [])
         index = bisect_left(bodies, node.end, key=_start)

@@ -1,4 +1,4 @@
-"""What Ruby's methods do, by name; ``::`` is written as a dot."""
+"""Capabilities of Ruby's methods, by name; ``::`` is written as a dot."""
 
 from llm_sandbox.results.findings import Capability
 from llm_sandbox.security.trees.sinks import Sinks
@@ -81,20 +81,20 @@ SINKS = Sinks(
 """Methods of the core, of the standard library and of well-known gems."""
 
 KERNEL = frozenset(("Kernel", "Object", "BasicObject", "Process", "self", "TOPLEVEL_BINDING"))
-"""Receivers that have the methods which need no receiver."""
+"""Receivers whose methods can be called without a receiver."""
 
 SENDERS = frozenset(("__send__", "public_send", "send", "try"))
-"""Methods that call the one that their first argument names."""
+"""Methods that call the method named by their first argument."""
 
 LOOKUPS = frozenset(("instance_method", "method", "public_method", "singleton_method"))
-"""Methods that give the one that their first argument names."""
+"""Methods that return the method named by their first argument."""
 
 EVALUATORS = frozenset(
     ("class_eval", "class_exec", "eval", "instance_eval", "instance_exec", "module_eval")
 )
-"""Methods that run a text as code."""
+"""Methods that run text as code."""
 
 PIPES = frozenset(
     ("IO.binread", "IO.foreach", "IO.read", "IO.readlines", "IO.write", "URI.open", "open")
 )
-"""Methods whose path is a program when it begins with a bar."""
+"""Methods whose path argument is a command when it begins with a bar."""

@@ -240,7 +240,7 @@ METHODS: dict[str, Callable[..., object]] = {
     "unpack1": lambda text, template: _unpacked(text, template)[0],
     "upcase": lambda text: _text(text).upper(),
 }
-"""Methods, called with their receiver first. What they raise leaves the value unknown."""
+"""Methods, called with their receiver first. An exception means that the value stays unknown."""
 
 METHODS["next"] = METHODS["succ"]
 METHODS["each_byte"] = METHODS["bytes"]
@@ -275,14 +275,14 @@ MODULE_FUNCTIONS: dict[str, Callable[..., object]] = {
     "format": _formatted,
     "sprintf": _formatted,
 }
-"""Functions of modules, by their whole name."""
+"""Functions of modules, by full name."""
 
 
 _DEEPEST = 8
 
 
 def evaluated(tree: SyntaxTree, block: Node) -> Callable[[object], object] | None:
-    """Return what a block computes, as a function of its parameter.
+    """Return a block as a function of its parameter.
 
     The function raises ValueError, TypeError or LookupError where it cannot follow. None when the
     block has not one parameter and one expression.
