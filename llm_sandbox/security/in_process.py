@@ -26,12 +26,12 @@ def scan_in_process(
 ) -> ScanReport:
     """Scan a program and return the report of its graded findings.
 
-    Nothing here limits time or memory as a whole: `scan` asks a process of its own for it.
+    Time and memory are not limited here as a whole: `scan` calls this in a process of its own.
 
     Args:
         source: The program.
-        policy: What grades the findings.
-        reader: The handler of a language that has no engine; None for those that have.
+        policy: The policy that grades the findings.
+        reader: The handler of a language without an engine; None for the others.
     """
     evaluator = PolicyEvaluator(policy, source)
     if reader is None:
@@ -56,8 +56,8 @@ def unread_report(source: Source, policy: SecurityPolicy, problem: str) -> ScanR
 
     Args:
         source: The program.
-        policy: What it was to be judged by.
-        problem: Why it was not read.
+        policy: The policy of the scan.
+        problem: Reason why the program was not scanned.
     """
     finding = PolicyEvaluator(policy, source).problem_finding(problem, None, abandoned=True)
     return _report(

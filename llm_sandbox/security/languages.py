@@ -55,7 +55,7 @@ def canonical(lang: str) -> str:
     """Return the canonical name of a language.
 
     Raises:
-        LanguageNotSupportedError: It cannot be read.
+        LanguageNotSupportedError: The language is not supported.
     """
     name = str(lang).strip().lower()
     name = _ALIASES.get(name, name)
@@ -68,7 +68,7 @@ def engine_of(lang: str) -> Engine:
     """Return the engine of a language; the lexical one where the grammar is not installed.
 
     Args:
-        lang: Its canonical name.
+        lang: Canonical name of the language.
     """
     module, grammar = _ENGINES.get(lang, (_LEXICAL, None))
     if grammar is not None and not _is_there(grammar):
@@ -85,8 +85,8 @@ def scan_nested(text: str, lang: str) -> ScanOutput:
     """Scan a program that another program contains as text.
 
     Args:
-        text: The inner program.
-        lang: Its language, by the name that the library knows it by.
+        text: The nested program.
+        lang: Canonical name of the language.
     """
     return engine_of(lang)(Source(text, lang, notebook=False))
 
@@ -95,9 +95,9 @@ def findings_within(inner: ScanOutput, span: Span, route: str) -> Iterator[RawFi
     """Yield the findings of a nested program at the position that evaluates it.
 
     Args:
-        inner: What the inner program does.
-        span: Where the outer one evaluates it.
-        route: What evaluates it, such as ``eval``.
+        inner: Output for the nested program.
+        span: Span of the evaluation in the outer program.
+        route: Name of the function that evaluates it, such as ``eval``.
     """
     for seen in inner.findings:
         yield replace(seen, span=span, inner=seen.inner or seen.span, route=(route, *seen.route))

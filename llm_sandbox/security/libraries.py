@@ -1,7 +1,7 @@
 """Scan of library names before their installation, by the purpose of each library.
 
-Installing is judged before anything is fetched. A library that is made for one thing counts as
-that capability; every other one is judged by the policy's restricted modules alone.
+Names are graded before anything is downloaded. A library with a single purpose counts as that
+capability; all others are graded by the policy's restricted modules alone.
 """
 
 import re
@@ -78,12 +78,12 @@ def scan_libraries(libraries: Sequence[str], lang: str, policy: "SecurityPolicy"
     """Scan the names of libraries that are about to be installed.
 
     Args:
-        libraries: Requirements in the words of the language's package manager.
+        libraries: Requirements in the syntax of the language's package manager.
         lang: The language.
-        policy: What grades the findings.
+        policy: The policy that grades the findings.
 
     Returns:
-        The findings; the line of each is the place of its library in the list.
+        The report; the line of each finding is the index of its library in the list, from 1.
     """
     from llm_sandbox.security.report import ScanReport
 

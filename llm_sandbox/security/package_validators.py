@@ -9,11 +9,11 @@ def validate_package_name(library: str, language: str) -> str:
     """Return the name of a library in the form that the installer of the language takes.
 
     Args:
-        library: The name, with a version if need be.
+        library: Name of the library, with a version if any.
         language: The language.
 
     Raises:
-        ValidationError: It is no name of a library.
-        LanguageNotSupportedError: There is no such language in this version.
+        ValidationError: The name is not valid.
+        LanguageNotSupportedError: The language is not supported.
     """
     return LanguageHandlerFactory.create_handler(language).validate_library(library)

@@ -1,8 +1,8 @@
 r"""Search for the regular expressions of a policy, within a budget of time.
 
-Expressions are those of `re`, and are searched by `regex`, which can be stopped while it searches.
-Where the two read an expression differently (``{e}`` is no fuzzy match, ``[[:alpha:]]`` no class
-by name), `re` is followed. What stays different is ``\w``, to which `regex` counts combining marks.
+Expressions have the syntax of `re`, and are searched by `regex`, which can be interrupted. Where
+the two differ in syntax (``{e}`` is no fuzzy match, ``[[:alpha:]]`` no named class), `re` is
+followed. One difference remains: ``\w``, which in `regex` includes combining marks.
 """
 
 import re
@@ -49,16 +49,16 @@ def search(
 ) -> list[PatternHit]:
     r"""Return the first match of each pattern that matches, in the order of the patterns.
 
-    What is not decided in time counts as found, and so does a pattern that cannot be searched.
-    Line ends of any kind are seen as ``\n``.
+    A search that times out counts as a match, and so does a pattern that cannot be searched. Line
+    ends of any kind are seen as ``\n``.
 
     Args:
-        patterns: What to look for.
-        source: The code, for places.
-        mask: Returns the code as a target sees it, character for character.
-        budget_s: Seconds of this process's time on processors for all patterns together, for code
-            of up to 100,000 characters; longer code has proportionally more. Patterns share it
-            equally, and what one does not need is left to the others.
+        patterns: Patterns to search for.
+        source: The code, for positions.
+        mask: Returns the code as a target sees it, of the same length.
+        budget_s: Seconds of processor time of this process for all patterns together, for code of
+            up to 100,000 characters; longer code has proportionally more. Patterns share it
+            equally, and unused time is left to the others.
     """
     texts: dict[PatternTarget, str] = {}
     hits: dict[int, PatternHit] = {}
@@ -92,11 +92,11 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False) -> "regex.Patter
 
     Args:
         pattern: The expression; `^` and `$` match at each line.
-        ignore_case: Whether upper and lower case are the same.
+        ignore_case: Whether matching is case-insensitive.
 
     Raises:
-        ValueError: It is no regular expression, is nested too deeply, or repeats too much by
-            counts, for which `regex` would take memory before it has searched anything.
+        ValueError: The pattern is not a regular expression, is nested too deeply, or has counted
+            repetitions for which `regex` would take too much memory before searching.
     """
     try:
         return _compiled(pattern, ignore_case)
@@ -136,7 +136,7 @@ class _Translation:
         pattern: The expression.
 
     Raises:
-        ValueError: Its counted repetitions come to too much.
+        ValueError: The counted repetitions are too large.
     """
 
     def __init__(self, pattern: str) -> None:

@@ -62,9 +62,9 @@ class PolicyEvaluator:
         """Return the finding for code that does not parse or was not scanned.
 
         Args:
-            problem: Why.
-            span: Where; None for the first line.
-            abandoned: Whether none of it was scanned, as when it is too large.
+            problem: Reason.
+            span: Position of the problem; None for the first line.
+            abandoned: Whether nothing was scanned, as when the code is too long.
         """
         block = abandoned or self._policy.on_parse_error == "block"
         severity = SecurityIssueSeverity.HIGH if block else SecurityIssueSeverity.LOW
@@ -78,10 +78,10 @@ class PolicyEvaluator:
         """Return the finding for a match of a pattern of the policy.
 
         Args:
-            index: Its place in the policy, from 0.
+            index: Index of the pattern in the policy, from 0.
             pattern: The pattern.
-            span: Where it matches.
-            timed_out: Whether it could not be told in time whether it does.
+            span: Span of the match.
+            timed_out: Whether the search timed out.
         """
         late = " (not decided in time, which counts as a match)" if timed_out else ""
         return Finding(

@@ -31,10 +31,9 @@ _LISTS: Mapping[str, type[pydantic.BaseModel]] = {
 def load_policy(path: str | Path) -> SecurityPolicy:
     """Load a policy from a file.
 
-    The file holds the fields of `SecurityPolicy`, severities by their names. ``preset`` names a
-    ready-made policy to start from: of that one, ``capabilities`` are changed one by one, lists are
-    added to, and what else is named is replaced. A policy that does not name itself has the file's
-    name without its ending.
+    The file has the fields of `SecurityPolicy`, with severities by name. ``preset`` names a
+    ready-made policy to start from: ``capabilities`` are changed one by one, lists are extended,
+    and other fields are replaced. A policy without ``name`` is named after the file.
 
     Args:
         path: A file that ends in ``.toml`` or ``.json``.
@@ -65,7 +64,7 @@ class _Reader:
     """Reader of one policy file.
 
     Args:
-        path: Its place.
+        path: Path of the file.
     """
 
     def __init__(self, path: Path) -> None:

@@ -72,13 +72,13 @@ def get_security_policy(preset: PolicyPreset) -> SecurityPolicy:
     """Return a new copy of a ready-made policy.
 
     Args:
-        preset: `minimal` blocks attacks on the machine's secrets and what starts itself again;
-            `development` native memory and mining, too. `educational`, `data_science` and
-            `web_scraping` block what their users do not need. `production` allows web requests and
-            files of the working directory; `strict` blocks everything that has a name.
+        preset: `minimal` blocks attacks on the machine's secrets and persistence; `development`
+            also native memory and mining. `educational`, `data_science` and `web_scraping` block
+            what their users do not need. `production` allows web requests and files of the working
+            directory; `strict` blocks every capability.
 
     Raises:
-        ValidationError: no preset has this name.
+        ValidationError: There is no such preset.
     """
     if preset not in _COLUMNS:
         known = ", ".join(_COLUMNS)

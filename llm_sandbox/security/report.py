@@ -80,8 +80,8 @@ class ScanReport:
     def message_for_model(self) -> str:
         """Return the message for the model that wrote the code.
 
-        The findings that block come first; at most ten are told, in at most 4,000 characters.
-        Text of the code is quoted in it: each quotation is one line without invisible characters.
+        Blocking findings come first; the message has at most ten findings and 4,000 characters.
+        Quoted code is shown as one line without invisible characters.
         """
         from llm_sandbox.security.report_views import message_for_model
 

@@ -1,6 +1,6 @@
 """Views of a scan report: plain text, HTML and rich, for people, logs and models.
 
-Hostile code is quoted in them, never rendered.
+Hostile code is quoted in the views, never rendered.
 """
 
 import re
@@ -43,8 +43,8 @@ def one_visible_line(text: str, longest: int = _LONGEST_PART) -> str:
     """Return text as one line without control characters, with invisible characters escaped.
 
     Args:
-        text: Anything, such as code of somebody hostile.
-        longest: Characters after which it is cut.
+        text: Text, such as hostile code.
+        longest: Maximum number of characters.
     """
     # trust: code, paths and names are quoted to people and models next to our own words.
     line = " ".join(strip_controls(text[: 4 * longest]).split())

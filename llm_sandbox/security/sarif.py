@@ -126,12 +126,12 @@ _RANKS: Mapping[SeverityName, float] = {"high": 90.0, "medium": 60.0, "low": 30.
 def sarif_log(reports: Sequence["ScanReport"]) -> dict[str, object]:
     """Return a SARIF 2.1.0 log of one run with all reports.
 
-    Code that could not be read is told by a notification of the run, besides its findings. Text of
-    the code is quoted without control characters; half characters become U+FFFD, so that the log
-    can be written in UTF-8.
+    Code that does not parse is reported by a notification of the run, besides its findings. Code is
+    quoted without control characters; lone surrogates become U+FFFD, so that the log can be encoded
+    in UTF-8.
 
     Args:
-        reports: The reports, in the order in which their results shall stand.
+        reports: The reports, in the order of their results.
     """
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [_run(reports)]}
 

@@ -1,8 +1,8 @@
 """Pool of scanner processes, each killed when a scan takes too long.
 
-A scan is never run in the host's own process: what code makes the reading take, in time or memory,
-is taken from a process that can be killed. One is started when it is first needed and serves one
-scan at a time; scans of several threads have up to four.
+Scans never run in the host's own process: code that takes too much time or memory to scan takes it
+from a process that can be killed. A process is started when first needed and serves one scan at a
+time; scans of several threads have up to four.
 """
 
 import atexit
@@ -47,7 +47,7 @@ class _Process:
     """One scanner process.
 
     Args:
-        pickled: The handler that it reads by; empty for languages that have an engine.
+        pickled: Pickled handler; empty for languages with an engine.
     """
 
     def __init__(self, pickled: bytes) -> None:
@@ -77,7 +77,7 @@ class _Process:
         """Send a request and return the reply.
 
         Raises:
-            TimeoutError: It took too long, and the process was killed.
+            TimeoutError: The reply took too long, and the process was killed.
             ValueError: The reply is too long, and the process was killed.
             _Ended: The process has ended.
         """
@@ -150,12 +150,12 @@ class ScanPool:
 
         Args:
             source: The program.
-            policy: What grades the findings.
-            reader: The handler of a language that has no engine; None for those that have.
-            timeout: Seconds until it counts as not read, if that is before the scan's own deadline.
+            policy: The policy that grades the findings.
+            reader: The handler of a language without an engine; None for the others.
+            timeout: Timeout in seconds, if that is before the scan's own deadline.
 
         Raises:
-            ValidationError: The handler cannot be handed to another process.
+            ValidationError: The handler cannot be pickled.
         """
         deadline = Deadline.after(timeout)
         chars = len(source.text)

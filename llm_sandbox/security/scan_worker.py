@@ -1,8 +1,8 @@
 """Scanner process: scans one program after another, under limits that the kernel enforces.
 
-It is started by `scan_pool`, without the host's environment, and ends when the host does. Requests
-and replies are JSON behind their length, over the socket that is its standard input. Nothing is
-opened after the limits are set, so all that reading needs is loaded before.
+The process is started by `scan_pool`, without the host's environment, and ends when the host does.
+Requests and replies are JSON with a length prefix, over the socket that is its standard input. No
+file is opened after the limits are set, so all modules that scans need are loaded before.
 """
 
 import codecs
@@ -64,12 +64,12 @@ def receive(
     """Receive the next message; empty at the end of the connection.
 
     Args:
-        connection: Where it comes from.
-        most: Bytes that it may have.
-        before: Called before each wait.
+        connection: Connection to receive from.
+        most: Maximum length in bytes.
+        before: Function that is called before each wait.
 
     Raises:
-        ValueError: It has more.
+        ValueError: The message is longer.
     """
     head = _exactly(connection, _LENGTH.size, before)
     if not head:

@@ -32,27 +32,27 @@ def scan(
 ) -> "ScanReport":
     """Scan code without running it.
 
-    Code is read in a process of its own, which is kept for the next scan. It has 10 seconds, 10
-    more for each million characters, and a limit of memory; code that needs more is not read, which
-    the report says (`read`), and is never safe.
+    Code is scanned in a process of its own, which is kept for the next scan. The limits are 10
+    seconds, 10 more for each million characters, and an amount of memory; code that exceeds them is
+    not scanned, which the report says (`read`), and is never safe.
 
     Args:
         code: The code.
-        lang: Its language: python, javascript, java, cpp, go, ruby, r or bash.
-        policy: What grades the findings; a policy or the name of a ready-made one. None (default)
-            reports every capability at its ordinary grade and blocks nothing.
-        notebook: Whether Python is a cell for an IPython kernel, with its magics and shell lines;
-            None (default) takes it for one where it is not plain Python.
-        path: Where the code is from, for the report.
-        timeout: Seconds after which it counts as not read, waiting for a process included; None
-            (default) for no other deadline than that of every scan.
+        lang: Language: python, javascript, java, cpp, go, ruby, r or bash.
+        policy: The policy that grades the findings, or the name of a ready-made one. None (default)
+            reports every capability at its default severity and blocks nothing.
+        notebook: Whether Python is a cell for an IPython kernel, with magics and shell lines; None
+            (default) decides by whether it is plain Python.
+        path: Path of the code, for the report.
+        timeout: Timeout in seconds, waiting for a process included; None (default) for only the
+            deadline of every scan.
 
     Returns:
-        The findings, by their place in the code.
+        The report, with findings in the order of the code.
 
     Raises:
-        LanguageNotSupportedError: The language cannot be read.
-        ValidationError: An argument is not acceptable.
+        LanguageNotSupportedError: The language is not supported.
+        ValidationError: An argument is invalid.
     """
     if not isinstance(code, str):
         raise ValidationError(f"code must be text, not {type(code).__name__}", parameter="code")
@@ -72,11 +72,11 @@ def scan_with(
     """Scan code of any language that has a handler.
 
     Args:
-        reader: The handler. Of a language that cannot be read otherwise its patterns of imports
-            and comments are used, in the process that reads code: it has to be an object that
-            `pickle` can copy, of a class that another process can import.
+        reader: The handler. For a language without an engine, its patterns of imports and comments
+            are used in the scanner process: it has to be an object that `pickle` can copy, of a
+            class that another process can import.
         code: The code.
-        policy: What grades the findings.
+        policy: The policy that grades the findings.
         notebook: As in `scan`.
         timeout: As in `scan`.
     """

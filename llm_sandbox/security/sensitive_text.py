@@ -207,11 +207,11 @@ def find_sensitive_text(text: str) -> list[tuple[int, int, Capability, str]]:
     """Return the sensitive names in a text.
 
     Args:
-        text: The content of one string literal; of more than 100,000 characters, the first ones.
+        text: Content of one string literal; of more than 100,000 characters, the first ones.
 
     Returns:
-        For each place its first offset in `text`, the offset after it, the capability that it
-        stands for, and what it is: ``a cloud's credentials``. By offset; no two overlap.
+        For each name its first offset in `text`, the offset after it, its capability, and a
+        description: ``a cloud's credentials``. Sorted by offset; no two overlap.
     """
     if len(text) < 5:
         return []
@@ -243,9 +243,9 @@ def is_outside(path: str, workdir: str = "/sandbox") -> bool:
     """Return whether a path is neither below the working directory nor a temporary one.
 
     Args:
-        path: As the program has it. Home directories (``~``, ``$HOME``) and drives are outside, as
-            is a relative path that climbs out of the working directory.
-        workdir: The working directory; default the sessions' own.
+        path: Path as the program has it. Home directories (``~``, ``$HOME``) and drives are
+            outside, and so is a relative path that climbs out of the working directory.
+        workdir: The working directory; that of sessions by default.
     """
     path = path[:_LONGEST].removeprefix("file://").replace("\\", "/")
     if path.startswith(("~", "$HOME", "${HOME}", "%")) or re.match(r"[A-Za-z]:/", path):

@@ -16,10 +16,10 @@ class Source:
     r"""Source text of a program. Lines end at ``\n``, ``\r\n`` or ``\r``.
 
     Args:
-        text: As it was given.
+        text: The text, unchanged.
         lang: Name of the language, such as ``python``.
-        notebook: Whether it is a cell for an IPython kernel; None when that has to be told from
-            the text.
+        notebook: Whether the program is a cell for an IPython kernel; None when that depends on the
+            text.
     """
 
     text: str

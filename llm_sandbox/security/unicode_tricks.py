@@ -1,7 +1,7 @@
 """Unicode characters that make code look different from what runs.
 
-Text in ASCII is done with at once. Identifiers are looked at in code only: strings and comments
-are in whatever language their readers have.
+Code in ASCII is checked for control characters only. Identifiers are checked in code only: strings
+and comments may be in any language.
 """
 
 import re
@@ -49,8 +49,8 @@ _PLAIN_WORD = re.compile(r"(?a:\w+)")
 def find_hidden_text(source: Source) -> list[RawFinding]:
     """Return the deceptive characters in code: at most 100, in order.
 
-    NUL, backspace, escape and lone carriage returns; controls of direction and hidden tags
-    anywhere; characters without width beside a name; names that are, or look like, names in ASCII
+    NUL, backspace, escape and lone carriage returns; bidirectional controls and hidden tags
+    anywhere; zero-width characters beside a name; names that are, or look like, names in ASCII
     without being written so.
 
     Args:

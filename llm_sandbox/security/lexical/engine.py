@@ -18,12 +18,12 @@ class WordRules:
     """Rules of a language for words.
 
     Args:
-        calls: For each capability the dotted names that do it when they are called, separated by
-            blanks. One that begins with a dot is the end of a longer name: ``.exec``.
-        names: The same for names that do it wherever they stand.
-        marks: For each capability a regular expression of code that does it.
-        imports: Finds imports; its groups are names of modules. ``as`` names what the module is
-            called afterwards.
+        calls: For each capability the dotted names of functions that have it, separated by blanks.
+            One that begins with a dot is the end of a longer name: ``.exec``.
+        names: The same for names that have it without a call.
+        marks: For each capability a regular expression of code that has it.
+        imports: Pattern of imports, with the names of modules as groups. The group ``as`` is the
+            alias of the module.
         writes: Names of calls whose first argument is the path of a file that they write.
     """
 
@@ -56,12 +56,12 @@ _FIRST_TEXT = re.compile(r"\s{0,8}\(?\s{0,8}[rbuRLf]?[\"'`]")
 def scan_words(source: Source, rules: WordRules) -> ScanOutput:
     """Scan a program by its words.
 
-    Never raises; time grows with the length of the text. What is seen is of medium confidence
-    unless the whole name of a library's function stands there.
+    Never raises; time grows with the length of the text. Findings have medium confidence unless the
+    full name of a library's function is written out.
 
     Args:
         source: The program.
-        rules: Those of its language.
+        rules: Rules of the language.
     """
     found = ScanOutput("lexical")
     code = mask(source.text, source.lang, "code")
@@ -354,8 +354,8 @@ _NONE = WordRules({})
 def scan(source: Source) -> ScanOutput:
     """Scan a program by its words, or by its calls in R.
 
-    Never raises and runs nothing; time grows with the length of the text. Of a language without
-    rules only the places that its text names are seen.
+    Never raises and runs nothing; time grows with the length of the text. In a language without
+    rules only sensitive names in its text are found.
     """
     if source.lang == "r":
         from llm_sandbox.security.lexical.r.engine import scan as scan_r

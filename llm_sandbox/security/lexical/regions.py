@@ -140,7 +140,7 @@ _LINE = re.compile(r"^([ \t]*)([^\r\n]*)", re.MULTILINE)
 def regions_of(text: str, outermost: Mode) -> list[Region]:
     """Return the comments and strings of a text in order.
 
-    Never raises: what is broken is read as far as it goes. Time grows with the length of the text.
+    Never raises: broken code is scanned as far as it goes. Time grows with the length of the text.
     """
     walk = Walk(text, [Frame(outermost, len(text))])
     at = 0
@@ -181,14 +181,14 @@ _SEEN = re.compile(r"[^\r\n]+")
 def mask(text: str, lang: str, target: PatternTarget) -> str:
     """Return text of the same length and line ends, with everything but the target blanked.
 
-    Comments are blanked always. Code that is broken is read as far as it goes; time grows with the
-    length of the text. In a language that is not known nothing is blanked.
+    Comments are always blanked. Broken code is scanned as far as it goes; time grows with the
+    length of the text. In an unknown language nothing is blanked.
 
     Args:
         text: A program.
         lang: Name of its language, such as ``python``.
-        target: ``code`` blanks what strings hold and keeps their quotes; ``strings`` blanks all
-            but what strings hold; ``all`` keeps both.
+        target: ``code`` blanks the contents of strings and keeps their quotes; ``strings`` blanks
+            all but the contents of strings; ``all`` keeps both.
     """
     if lang not in _GRAMMARS:
         return text

@@ -115,12 +115,12 @@ def read_program(m: Interpreter, source: Source, first_line: int = 1) -> Value |
     """Interpret a program, either the outermost one or one that it evaluates.
 
     Args:
-        m: The reading.
+        m: The interpreter.
         source: The program.
-        first_line: Line of the text that is told of, at which the program begins.
+        first_line: Line of the reported text at which the program begins.
 
     Returns:
-        What its last statement gives when that is an expression.
+        The value of the last statement when that is an expression.
     """
     text = source.text
     cell: Cell | None = None

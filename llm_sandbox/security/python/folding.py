@@ -74,9 +74,9 @@ def weight(value: Any, most: int = MOST_WEIGHT, *, lazy: bool = False) -> int:
     """Return the weight of a Python object: its characters, and 10 for each member.
 
     Args:
-        value: The object: a constant, or lists, sets and dictionaries of such.
+        value: The object: a constant, or lists, sets and dictionaries of constants.
         most: Weight at which counting stops.
-        lazy: Whether ranges weigh nothing, for what looks at the first members only.
+        lazy: Whether ranges weigh nothing, for functions that read the first members only.
     """
     total = 0
     waiting = [value]
@@ -139,9 +139,9 @@ def written_size(template: str | bytes, values: list[Any], *, once: bool = False
     """Return the maximum length of a formatted template; None when it is too long.
 
     Args:
-        template: For ``%`` or `str.format`.
-        values: What is put in.
-        once: Whether each value is put in once at most, and not as often as there are fields.
+        template: Template for ``%`` or `str.format`.
+        values: Values to insert.
+        once: Whether each value is inserted at most once, and not once for each field.
     """
     text = template if isinstance(template, str) else template.decode("latin-1")
     if len(text) > LONGEST // 8:
@@ -190,7 +190,7 @@ def are_short(text: Any, *others: Any) -> bool:
 def is_hashed_quickly(members: Any) -> bool:
     """Return whether a set or dictionary of members is built in linear time.
 
-    Large numbers can be chosen so that all fall on one place.
+    Large numbers can be chosen so that all hashes collide.
     """
     if isinstance(members, (str, bytes, range)) or len(members) <= _MOST_HASHED:
         return True
@@ -416,11 +416,11 @@ def fold_call(
     """Return the result of a function of constants, or `UNKNOWN`.
 
     Args:
-        work: The function, which bounds what it does by itself where it does more than to go
-            through what it is given.
-        args: Its arguments.
-        keywords: Those by name.
-        lazy: Whether it goes through the first members of a range only.
+        work: The function, which bounds its own work where it does more than iterate over its
+            arguments.
+        args: Positional arguments.
+        keywords: Keyword arguments.
+        lazy: Whether only the first members of a range are read.
     """
     if weight([args, keywords], lazy=lazy) > MOST_WEIGHT:
         return UNKNOWN
@@ -431,7 +431,7 @@ def attempt(work: Callable[..., Any], args: Sequence[Any], keywords: dict[str, A
     """Return the result of a pure function; `UNKNOWN` when it raises or is too large.
 
     Raises:
-        MemoryError: There is no memory left, and nothing more can be said of the program.
+        MemoryError: There is no memory left, so that the scan cannot go on.
     """
     try:
         result = work(*args, **keywords)

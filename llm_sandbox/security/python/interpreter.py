@@ -37,7 +37,7 @@ class Positions:
 
     Args:
         source: The program.
-        first_line: Line of the text that the parser's line 1 is.
+        first_line: Line of the text at which the parsed text begins.
         shift: Characters before the parser's first column, on that line.
     """
 
@@ -98,8 +98,8 @@ class Interpreter:
     Args:
         source: The program.
         output: Result that findings and modules are added to.
-        expressions: Kind of node to what works out its value.
-        statements: Kind of node to what follows it.
+        expressions: Kind of node to the function that evaluates it.
+        statements: Kind of node to the function that interprets it.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Interpreter:
         """Evaluate an expression; None when its value is not known.
 
         Raises:
-            ExhaustedError: That was done more often than a program of that length deserves.
+            ExhaustedError: Too many expressions were evaluated for a program of this length.
         """
         self.visits -= 1
         if self.visits < 0:
@@ -175,7 +175,7 @@ class Interpreter:
     def affords(self, size: int) -> bool:
         """Spend the work for a number of characters; False when there is not enough left.
 
-        A few are free: they take no longer than reading the program that tells of them.
+        Few characters are free: they take no longer than reading the program.
         """
         return size <= _LIGHT or self.spend(size // _SIZE_PER_WORK)
 

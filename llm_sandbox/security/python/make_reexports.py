@@ -1,7 +1,7 @@
 """Generator of `reexports.json`: ``python -m llm_sandbox.security.python.make_reexports``.
 
-Imports the whole standard library and the named packages, so it is run by hand, where these are
-installed: their modules are looked through for watched modules and for functions of `sinks`.
+Imports the whole standard library and the packages given as arguments, so it is run by hand where
+these are installed, and searches their modules for watched modules and for functions of `sinks`.
 """
 
 from __future__ import annotations

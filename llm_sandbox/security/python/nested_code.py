@@ -269,12 +269,12 @@ def run_text(
     """Interpret text as a nested program, and return the value of its last expression.
 
     Args:
-        m: The reading.
-        text: The text.
-        node: What evaluates it.
-        route: By what.
-        table: The dictionary of names that it runs with; None for those that are in sight.
-        notebook: Whether it is a cell.
+        m: The interpreter.
+        text: Source text.
+        node: Node that evaluates the text.
+        route: Names of the functions that evaluate the text.
+        table: Dictionary of names that the text runs with; None for the current scope.
+        notebook: Whether the text is a cell.
     """
     from llm_sandbox.security.python.engine import read_program
 

@@ -48,13 +48,13 @@ class Magic:
     """Line or whole cell that is not Python.
 
     Args:
-        kind: ``line`` and ``cell`` magics, ``shell`` commands, or ``call`` for IPython's own ways
-            of calling functions.
+        kind: ``line`` and ``cell`` magics, ``shell`` commands, or ``call`` for IPython's syntax of
+            calling functions.
         name: Name of the magic; empty for shell commands; the function for a call.
-        text: What follows the name.
-        body: The rest of a cell, below a cell magic.
-        body_line: Line of the first line of the body.
-        span: Where it is, from its mark to the line's end.
+        text: Text after the name.
+        body: Rest of the cell, below a cell magic.
+        body_line: Number of the first line of the body.
+        span: Span from the percent sign or other mark to the end of the line.
     """
 
     kind: Literal["line", "cell", "shell", "call"]
@@ -70,8 +70,9 @@ class Cell:
     """Cell that is separated into Python and magics.
 
     Args:
-        python: The Python of it; lines that were not are ``pass``, so that places stay the same.
-        magics: What was not, in order; statements of `python` on a magic's line stand for it.
+        python: Python code of the cell; other lines are replaced by ``pass``, so that positions
+            stay the same.
+        magics: Magics in order; the statement of `python` on a magic's line stands for it.
     """
 
     python: str

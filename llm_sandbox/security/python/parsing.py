@@ -40,11 +40,11 @@ class Parsed:
     """Result of parsing a program.
 
     Args:
-        tree: Its statements; None when it could not be parsed.
-        problem: Why not.
-        line: Where, from 1; 0 when that is not known.
-        column: Where, from 1.
-        shift: Characters before the first column that the parser saw, on line 1.
+        tree: Syntax tree; None when the program does not parse.
+        problem: Syntax error.
+        line: Line of the error, from 1; 0 when it is not known.
+        column: Column of the error, from 1.
+        shift: Characters before the parser's first column, on line 1.
     """
 
     tree: ast.Module | None
@@ -57,7 +57,7 @@ class Parsed:
 def parse(text: str) -> Parsed:
     """Parse a program; never raises.
 
-    A byte order mark is left out, and halves of surrogate pairs are read as question marks.
+    A byte order mark is removed, and lone surrogates are read as question marks.
     """
     shift = 0
     if text.startswith("\ufeff"):
@@ -86,7 +86,7 @@ def parse(text: str) -> Parsed:
 def declared_text(source: Source) -> tuple[str, str] | None:
     """Return the encoding that a program declares, and the program decoded by it.
 
-    None when it declares none, or one that reads plain text as it is.
+    None without a declaration, or when the encoding leaves the text as it is.
     """
     head = "\n".join(source.text[:400].splitlines()[:2])
     match = _DECLARATION.search(head)
@@ -137,10 +137,10 @@ def read_broken(m: Interpreter, source: Source, text: str, first_line: int) -> N
     """Interpret those parts of a text that parse, when the whole does not.
 
     Args:
-        m: The reading.
-        source: The text as it was given, for places.
-        text: The same text, without what is no Python.
-        first_line: Line of `source` that the text's first line is.
+        m: The interpreter.
+        source: Original text, for positions.
+        text: The same text, without magics.
+        first_line: Line of `source` at which the text begins.
     """
     from llm_sandbox.security.python.engine import follow
 

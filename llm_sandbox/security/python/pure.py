@@ -117,7 +117,7 @@ def unzip(data: bytes, wbits: int = zlib.MAX_WBITS) -> bytes:
     """Decompress like `zlib.decompress`.
 
     Raises:
-        ValueError: It is too long.
+        ValueError: The result is too long.
     """
     return _bounded(zlib.decompressobj(wbits), data)
 

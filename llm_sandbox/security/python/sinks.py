@@ -1,8 +1,8 @@
 """Sinks: capabilities of calls by full name, the table to extend when a rule is missing.
 
-``{a,b}`` in a name stands for both; ``x()`` is what calling x returned, so that
+``{a,b}`` in a name stands for both; ``x()`` is the result of calling x, so that
 ``socket.socket().connect`` is a method of a socket. A name that ends with ``.*`` stands for all
-below it.
+names below it.
 """
 
 from functools import lru_cache

@@ -66,8 +66,8 @@ class Ref(Value):
     """Reference to an object of a module by full name; ``()`` in it stands for a call's result.
 
     Args:
-        name: Such as ``os.system`` or ``pathlib.Path().unlink``.
-        route: How it was reached when not by this name.
+        name: Full name such as ``os.system`` or ``pathlib.Path().unlink``.
+        route: Indirections by which the object was reached.
         sure: Whether the name is certain.
     """
 
@@ -182,8 +182,8 @@ class Tainted(Value):
     """Value that holds tracked references in an unknown way.
 
     Args:
-        held: What it holds; of others of its kind what those hold. The first 40 count, each once:
-            one that holds another twice would double what there is to follow.
+        held: Tracked references; those of other tainted values are included. The first 40 count,
+            without duplicates: a value that holds another twice would double the work.
     """
 
     __slots__ = ("held",)
@@ -287,8 +287,8 @@ class Scope:
     """Names of a module, class, function or comprehension.
 
     Args:
-        kind: What it belongs to.
-        parent: The scope around it, in which names are looked up that it lacks.
+        kind: Kind of scope.
+        parent: Enclosing scope, in which missing names are looked up.
         owner: The class whose body or method it is.
     """
 
@@ -318,9 +318,9 @@ class Scope:
     def bind(self, name: str, value: Value | None, block: int) -> None:
         """Bind a name.
 
-        A branch adds to what the name was before it; only the branch that bound it, or one around
-        that, replaces. Branches are numbered as they open, so that one opened within another has
-        the greater number.
+        A branch adds to the earlier values of a name; only the branch that bound it, or an
+        enclosing one, replaces them. Branches are numbered as they open, so that one opened within
+        another has the greater number.
         """
         if self.elsewhere and name in self.elsewhere:
             other = self.elsewhere[name]

@@ -343,9 +343,9 @@ def added(one: object, other: object) -> object:
     """Return the sum of two numbers, or the concatenation of two texts.
 
     Raises:
-        TypeError: one is a list.
-        ValueError: the text is longer than 4,000 characters: programs that add to a text again and
-            again would take quadratic time.
+        TypeError: One operand is a list.
+        ValueError: The text is longer than 4,000 characters: programs that append to a text
+            repeatedly would take quadratic time.
     """
     if isinstance(one, int) and isinstance(other, int):
         return one + other
@@ -362,7 +362,7 @@ def with_words(source: Source, seen: ScanOutput) -> ScanOutput:
 
     Args:
         source: The program.
-        seen: What its tree shows; changed when the program could not be read as a whole.
+        seen: Output for the syntax tree; changed when the program does not parse as a whole.
     """
     if not seen.problem:
         return seen

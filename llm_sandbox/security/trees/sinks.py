@@ -13,13 +13,13 @@ class Sinks:
     """Capabilities of names of a language's libraries.
 
     Args:
-        calls: For each capability, the names whose call is it, separated by blanks. A name that
-            ends with ``.*`` stands for all below it that nothing else is said of.
-        reads: The same for names of which reading is enough.
+        calls: For each capability, the names whose call has it, separated by blanks. A name that
+            ends with ``.*`` stands for all names below it without an entry of their own.
+        reads: The same for names whose mere lookup has it.
         writes: Names whose call writes a file, with the number of the argument that is its path.
-        commands: Names whose arguments, from that number on, are a command.
-        plain: Names below a ``.*`` whose call is nothing.
-        watched: Modules that are reported when they are handed to where nobody can follow.
+        commands: Names whose arguments, from that number on, form a command.
+        plain: Names below a ``.*`` whose call is harmless.
+        watched: Modules that are reported when they are passed to code that is not modelled.
     """
 
     calls: dict[Capability, str]

@@ -1,8 +1,8 @@
 """Light syntax trees of programs, with offsets in characters of the text.
 
 The grammars come from one wheel for each language and are loaded when a program of that language is
-first read. A program is read in time linear in its length, whatever it holds, and nothing here
-calls itself: nesting of any depth is fine.
+first parsed. Parsing takes linear time for any program, and nothing here is recursive: nesting may
+have any depth.
 """
 
 import re
@@ -120,7 +120,7 @@ class OffsetMap:
 
     Args:
         new: Offsets in the rewritten text at which another shift begins, ascending.
-        old: For each, the offset in the given text.
+        old: For each of them, the offset in the original text.
     """
 
     new: tuple[int, ...] = ()
@@ -177,13 +177,14 @@ def read(
 
     Args:
         source: The program.
-        lang: Whose grammar to use: ``javascript``, ``java``, ``cpp``, ``go``, ``ruby``, ``bash``.
-        text: What to read instead of the source's text, when something was undone in it first;
-            None (default) reads the source's text.
-        offset_map: Where the characters of `text` came from; None (default) when nothing moved.
+        lang: Language of the grammar: ``javascript``, ``java``, ``cpp``, ``go``, ``ruby``,
+            ``bash``.
+        text: Rewritten text to parse; None (default) for the text of the source.
+        offset_map: Map from the offsets of `text` to those of the source; None (default) when they
+            are equal.
 
     Raises:
-        ImportError: the grammar is not installed; see `has_grammar`.
+        ImportError: The grammar is not installed; see `has_grammar`.
     """
     text = source.text if text is None else text
     offset_map = offset_map or OffsetMap()

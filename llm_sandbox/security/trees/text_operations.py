@@ -45,7 +45,7 @@ def replaced(text: str, old: str, new: str, count: int = -1) -> str:
     """Replace like `str.replace`.
 
     Raises:
-        ValueError: It would be too long.
+        ValueError: The result would be too long.
     """
     _check(len(text) + text.count(old) * len(new))
     return text.replace(old, new, count)
@@ -55,7 +55,7 @@ def joined(by: str, parts: Sequence[str]) -> str:
     """Join like `str.join`.
 
     Raises:
-        ValueError: It would be too long.
+        ValueError: The result would be too long.
     """
     _check(sum(map(len, parts)) + len(by) * len(parts))
     return by.join(parts)
@@ -67,10 +67,10 @@ def filled(pattern: str, template: str, field: Callable[[re.Match[str]], str]) -
     Args:
         pattern: Regular expression of a field.
         template: The template.
-        field: Returns what stands for a field.
+        field: Returns the replacement of a field.
 
     Raises:
-        ValueError: It would be too long.
+        ValueError: The result would be too long.
     """
     left = _LONGEST - len(template)
 

@@ -80,7 +80,7 @@ Values: TypeAlias = tuple[Atom, ...]
 def as_items(parts: "Iterable[Values]") -> Items:
     """Return a list of values: the first 1,000, with at most three levels of nested lists.
 
-    Programs that put lists into themselves would double them again and again otherwise.
+    Programs that nest lists in themselves would double them repeatedly otherwise.
     """
     kept: list[Values] = []
     depth = 0
@@ -135,10 +135,9 @@ def fold(function: Callable[..., object], *arguments: Iterable[object]) -> Value
     """Return the results of a function for each combination of arguments.
 
     Args:
-        function: Computes with plain texts, numbers and lists; may raise what operations on the
-            wrong kind of value raise. Its result counts when it is a text,
-            a number or a list of those.
-        arguments: For each parameter what it may be.
+        function: Function of plain texts, numbers and lists, which may raise as operations on wrong
+            types do. The result counts when it is a text, a number or a list of those.
+        arguments: Possible values of each parameter.
     """
     found: Values = ()
     for count, choice in enumerate(product(*arguments)):

@@ -40,9 +40,9 @@ def string(quote: str, *, of_lines: bool = False) -> Step:
     """Return the step for a string that is one token.
 
     Args:
-        quote: What it begins and ends with.
-        of_lines: Whether its backslashes at line ends carry it to the next line. They are kept as
-            code, as without them the string would end there.
+        quote: Opening and closing quote.
+        of_lines: Whether backslashes at line ends continue the string on the next line. They are
+            kept as code, as without them the string would end there.
     """
     width = len(quote)
 
@@ -75,9 +75,9 @@ def operand_before(walk: Walk, at: int, words: Mapping[str, object] | frozenset[
     """Return whether an operand precedes a token, so that the token is an operator.
 
     Args:
-        walk: The walk.
-        at: Where the mark begins.
-        words: Words that are no values, such as ``return``.
+        walk: The tokenizer.
+        at: Offset of the token.
+        words: Words that are no operands, such as ``return``.
     """
     end = walk.before(at)
     if not end:

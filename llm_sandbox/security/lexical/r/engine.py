@@ -40,7 +40,7 @@ def scan(source: Source, depth: int = 0) -> ScanOutput:
 
     Args:
         source: The program.
-        depth: How many programs it is the text of; scanning ends at three.
+        depth: Nesting depth of the program; scanning ends at three.
     """
     return _Scan(source, depth).output()
 

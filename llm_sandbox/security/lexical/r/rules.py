@@ -141,7 +141,7 @@ def find(name: str, attached: frozenset[str]) -> Capability | None:
     """Return the capability of a function.
 
     Args:
-        name: With its package where that is written: ``httr::GET``.
+        name: Name of the function, with the package where that is written: ``httr::GET``.
         attached: Packages that the program attaches.
     """
     package, _, function = name.rpartition("::")

@@ -57,7 +57,7 @@ class Script:
     """Tokens of a program.
 
     Args:
-        tokens: In order. Line ends within parentheses and square brackets are left out.
+        tokens: Tokens in order. Line ends within parentheses and square brackets are left out.
     """
 
     def __init__(self, tokens: list[Token]) -> None:

@@ -373,7 +373,7 @@ class Commands(Words):
         return "high" if all(each in PREFIXES or each == "find" for each in route) else "medium"
 
     def language(self, program: str) -> str | None:
-        """Return the language of an interpreter; empty when unsupported, None for other programs."""
+        """Return the language of an interpreter; empty if unsupported, None for other programs."""
         plain = re.sub(r"[\d.]+\Z", "", program)
         return INTERPRETERS.get(program, INTERPRETERS.get(plain))
 

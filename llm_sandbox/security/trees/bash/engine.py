@@ -21,10 +21,10 @@ def scan(source: Source, depth: int = 0) -> ScanOutput:
 
     Args:
         source: The script.
-        depth: How many scripts it is the text of; reading ends at three.
+        depth: Nesting depth of the script; scanning ends at three.
 
     Raises:
-        ImportError: the grammar is not installed.
+        ImportError: The grammar is not installed.
     """
     text = source.text + "\n"
     readable = _BRACES.sub(lambda hit: hit[0].replace("{", "Z").replace("}", "Z"), text)

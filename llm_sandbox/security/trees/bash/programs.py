@@ -1,6 +1,6 @@
 """Programs that shells start: their effects by name, arguments and files.
 
-Of most programs nothing is said.
+Most programs have no effect in these tables.
 """
 
 import re
@@ -160,8 +160,8 @@ def program_effect(program: str, arguments: Sequence[str]) -> Capability | None:
     """Return the capability of a program with its arguments; None for a harmless one.
 
     Args:
-        program: Its name without a path.
-        arguments: Those that are known.
+        program: Name of the program without a path.
+        arguments: Known arguments.
     """
     if program in _WITH:
         capability, words = _WITH[program]
@@ -195,8 +195,8 @@ def file_effects(program: str, argv: Sequence[str | None]) -> Iterator[_Act]:
     """Yield the effects of a command on files outside the working directory.
 
     Args:
-        program: The program's name.
-        argv: Its name and arguments; None for those that are not known.
+        program: Name of the program.
+        argv: Name and arguments of the program; None for unknown ones.
     """
     words = [word for word in argv[1:] if word is not None]
     paths = [word for word in words if not word.startswith("-")]

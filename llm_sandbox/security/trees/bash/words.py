@@ -25,8 +25,8 @@ def printed(argv: Sequence[str | None], given: str | None) -> str | None:
     """Return the output of a program without its last line end; None when it is not known.
 
     Args:
-        argv: Its name and arguments; None for those that are not known.
-        given: What it reads; None when that is not known.
+        argv: Name and arguments of the program; None for unknown ones.
+        given: Standard input; None when it is not known.
     """
     known = [word for word in argv if word is not None]
     if not known or len(known) != len(argv):

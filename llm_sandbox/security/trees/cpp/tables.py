@@ -1,7 +1,8 @@
 """Capabilities of the libraries of C and C++, by full name without ``std::``.
 
-A type's name stands for making one. Calls that change what a process may do or see (``unshare``,
-``mount``, ``ptrace``) count as native, those that change its user as permissions.
+The name of a type stands for its constructor. Calls that change the privileges or the view of a
+process (``unshare``, ``mount``, ``ptrace``) count as native, those that change its user as
+permissions.
 """
 
 from llm_sandbox.results.findings import Capability

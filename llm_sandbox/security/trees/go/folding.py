@@ -16,7 +16,7 @@ def as_text(value: object) -> str:
     """Convert text, a list of bytes or runes, or one rune to text.
 
     Raises:
-        TypeError: it is nothing of that.
+        TypeError: The value has another type.
     """
     if isinstance(value, str):
         return value

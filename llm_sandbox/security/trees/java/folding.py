@@ -17,7 +17,7 @@ _ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\u+([0-9A-Fa-f]{4})")
 def without_escapes(text: str) -> tuple[str, OffsetMap]:
     """Decode the Unicode escapes of a program, as Java does before parsing.
 
-    Its lines end at line feeds then, which is what the grammar knows.
+    Line ends become line feeds, as the grammar expects.
     """
     plain = text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
     if "\\u" not in plain:

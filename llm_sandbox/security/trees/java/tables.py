@@ -1,7 +1,7 @@
 """Capabilities of Java's libraries, by full name.
 
-A class's own name stands for making one. Looking methods up by name is nothing by itself: what is
-found is followed; setting a member accessible is introspection.
+The name of a class stands for its constructor. Looking up methods by name is harmless by itself:
+the result is tracked; setting a member accessible is introspection.
 """
 
 from llm_sandbox.results.findings import Capability

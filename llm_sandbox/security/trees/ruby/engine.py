@@ -46,10 +46,10 @@ def scan(source: Source, depth: int = 0) -> ScanOutput:
 
     Args:
         source: The program.
-        depth: How many programs it is the text of; reading ends at three.
+        depth: Nesting depth of the program; scanning ends at three.
 
     Raises:
-        ImportError: the grammar is not installed.
+        ImportError: The grammar is not installed.
     """
     return _Program(source, depth).run()
 

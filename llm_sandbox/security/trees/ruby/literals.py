@@ -87,7 +87,7 @@ class Literals(Dataflow):
     def folded(self, function: Callable[..., object], *arguments: Values) -> Values:
         """Return the results of a function for values, within the budget of the program.
 
-        Long texts that are computed with again and again would take time without end otherwise.
+        Repeated computations with long texts would take unbounded time otherwise.
         """
         if self._budget is None:
             self._budget = _BUDGET + 20 * len(self.tree.text)

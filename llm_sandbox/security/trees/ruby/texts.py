@@ -284,8 +284,8 @@ _DEEPEST = 8
 def evaluated(tree: SyntaxTree, block: Node) -> Callable[[object], object] | None:
     """Return a block as a function of its parameter.
 
-    The function raises ValueError, TypeError or LookupError where it cannot follow. None when the
-    block has not one parameter and one expression.
+    The function raises ValueError, TypeError or LookupError for unsupported expressions. None when
+    the block does not have exactly one parameter and one expression.
     """
     parameters, body = block.get("parameters"), block.get("body")
     if body is None or len(body.children) != 1:
