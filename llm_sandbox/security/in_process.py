@@ -102,15 +102,15 @@ def _mask_of(source: Source) -> _Mask:
 def _in_order(findings: list[Finding]) -> tuple[Finding, ...]:
     """Return the findings by position, without duplicates, and the most severe when too many."""
     seen: dict[tuple[object, ...], Finding] = {}
-    for finding in sorted(findings, key=_place):
+    for finding in sorted(findings, key=_position):
         seen.setdefault((finding.rule_id, finding.span, finding.subject, finding.inner), finding)
     kept = list(seen.values())
     if len(kept) > MOST_FINDINGS:
         gravest = sorted(kept, key=lambda one: -SEVERITIES.index(one.severity))
-        kept = sorted(gravest[:MOST_FINDINGS], key=_place)
+        kept = sorted(gravest[:MOST_FINDINGS], key=_position)
     return tuple(kept)
 
 
-def _place(finding: Finding) -> tuple[object, ...]:
-    place = (finding.line, finding.column, finding.end_line, finding.end_column)
-    return (*place, finding.rule_id, finding.subject, finding.message)
+def _position(finding: Finding) -> tuple[object, ...]:
+    position = (finding.line, finding.column, finding.end_line, finding.end_column)
+    return (*position, finding.rule_id, finding.subject, finding.message)

@@ -17,14 +17,14 @@ from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
 from llm_sandbox.security.report import ScanReport
 from llm_sandbox.security.source import Source
 
-__all__ = ["PolicyEvaluator", "Violation", "below", "expression", "violations_of"]
+__all__ = ["PolicyEvaluator", "Violation", "expression", "is_below", "violations_of"]
 
 _MODULE_FIX = "Use another library, or none."
 _PATTERN_FIX = "Write it without what the pattern matches."
 _LONGEST_SUBJECT = 200
 
 
-def below(name: str, parent: str) -> bool:
+def is_below(name: str, parent: str) -> bool:
     """Return whether a dotted or slashed name is `parent` or lies below it."""
     if not name.startswith(parent):
         return False
@@ -53,7 +53,7 @@ class PolicyEvaluator:
         for module in self._policy.restricted_modules or ():
             for use in output.modules:
                 name = use.name.removeprefix("node:")
-                if below(name, module.name) and not self._is_allowed(name, "module"):
+                if is_below(name, module.name) and not self._is_allowed(name, "module"):
                     yield self._module(use, module)
 
     def problem_finding(
@@ -68,8 +68,8 @@ class PolicyEvaluator:
         """
         block = abandoned or self._policy.on_parse_error == "block"
         severity = SecurityIssueSeverity.HIGH if block else SecurityIssueSeverity.LOW
-        place = span or self._source.line_span(1)
-        raw = RawFinding(Capability.UNPARSED, place, problem)
+        position = span or self._source.line_span(1)
+        raw = RawFinding(Capability.UNPARSED, position, problem)
         return self._capability(raw, severity)
 
     def pattern_finding(
@@ -134,7 +134,7 @@ class PolicyEvaluator:
 
     def _is_allowed(self, subject: str, category: str) -> bool:
         allow = self._policy.allow
-        return any(below(subject, name) or below(category, name) for name in allow)
+        return any(is_below(subject, name) or is_below(category, name) for name in allow)
 
 
 def expression(finding: Finding) -> str:

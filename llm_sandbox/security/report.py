@@ -61,7 +61,7 @@ class ScanReport:
 
     @property
     def is_safe(self) -> bool:
-        """Whether the code was scanned without a blocking finding; see `parsed` for gaps."""
+        """True if the code was scanned without a blocking finding; see `parsed` for gaps."""
         return self.read and not self.blocking
 
     @property

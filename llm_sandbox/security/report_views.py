@@ -19,11 +19,11 @@ __all__ = [
     "SEVERITY_STYLES",
     "as_html",
     "as_rich",
-    "deed",
+    "effect_clause",
     "finding_line",
     "message_for_model",
     "one_visible_line",
-    "place_text",
+    "position_text",
     "summary_line",
 ]
 
@@ -57,7 +57,7 @@ def _number(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def place_text(finding: Finding, path: str | None) -> str:
+def position_text(finding: Finding, path: str | None) -> str:
     """Return the position of a finding: ``path:line:column``, or ``line:column`` without a path."""
     at = f"{finding.line}:{finding.column}"
     return at if path is None else f"{one_visible_line(path)}:{at}"
@@ -66,7 +66,9 @@ def place_text(finding: Finding, path: str | None) -> str:
 def finding_line(finding: Finding, path: str | None = None) -> str:
     """Return a finding as one line: position, severity, rule and effect."""
     severity = finding.severity.upper()
-    return f"{place_text(finding, path)}: {severity} {_called(finding)}: {deed(finding)}"
+    return (
+        f"{position_text(finding, path)}: {severity} {_called(finding)}: {effect_clause(finding)}"
+    )
 
 
 def _called(finding: Finding) -> str:
@@ -75,7 +77,7 @@ def _called(finding: Finding) -> str:
     return one_visible_line(finding.rule_id if own else finding.category)
 
 
-def deed(finding: Finding) -> str:
+def effect_clause(finding: Finding) -> str:
     """Return a clause with the effect of the code, and the subject when the message lacks it."""
     words = [one_visible_line(finding.message)]
     if finding.subject and finding.subject not in finding.message:
@@ -190,7 +192,7 @@ def _account(finding: Finding, number: int, *, blocks: bool) -> str:
     """Return a full description of a finding: position, effect, code, reason and fix."""
     verdict = "refused" if blocks else "noticed"
     at = f"Line {finding.line}, column {finding.column}"
-    lines = [f"{number}. {at}, {verdict}: {deed(finding)} [{_called(finding)}]"]
+    lines = [f"{number}. {at}, {verdict}: {effect_clause(finding)} [{_called(finding)}]"]
     if snippet := one_visible_line(finding.snippet, 200):
         lines.append(f"   Code: {snippet}")
     if finding.why:

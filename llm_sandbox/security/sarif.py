@@ -15,7 +15,7 @@ from urllib.parse import quote
 from llm_sandbox.const import VERSION
 from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.results.findings import Finding, SeverityName, Span
-from llm_sandbox.security.report_views import deed, one_visible_line, summary_line
+from llm_sandbox.security.report_views import effect_clause, one_visible_line, summary_line
 
 if TYPE_CHECKING:
     from llm_sandbox.security.report import ScanReport
@@ -47,7 +47,7 @@ def rules_of(findings: Iterable[Finding]) -> list[Json]:
 
 def describe(finding: Finding) -> str:
     """Return the text of a finding as a plain SARIF message."""
-    return _literal(f"{_sentence(deed(finding))} {one_visible_line(finding.why)}".strip())
+    return _literal(f"{_sentence(effect_clause(finding))} {one_visible_line(finding.why)}".strip())
 
 
 def _rule(rule_id: str, finding: Finding) -> Json:
@@ -168,19 +168,19 @@ class _Artifacts:
 
     def location(self, report: "ScanReport") -> Json:
         """Return the location of a report's code, or a description when it is in no file."""
-        place = _place(report.path)
+        location = _location(report.path)
         lang = _words(_LANGUAGES.get(report.lang, report.lang))
         # By what is written: two files may differ in nothing but characters that are not shown.
-        key = (str(place), lang)
+        key = (str(location), lang)
         if key not in self._numbers:
             self._numbers[key] = len(self.known)
             self.known.append(
-                {"location": place, "sourceLanguage": lang, "roles": ["analysisTarget"]}
+                {"location": location, "sourceLanguage": lang, "roles": ["analysisTarget"]}
             )
-        return {**place, "index": self._numbers[key]}
+        return {**location, "index": self._numbers[key]}
 
 
-def _place(path: str | None) -> Json:
+def _location(path: str | None) -> Json:
     if path is None:
         return {"description": {"text": "the code that was given"}}
     cell = _CELL.fullmatch(path)
@@ -196,9 +196,11 @@ def _path_bytes(path: str) -> bytes:
         return path.encode("utf-8", "replace")
 
 
-def _result(finding: Finding, place: Json, numbers: Mapping[str, int], seen: Counter[str]) -> Json:
+def _result(
+    finding: Finding, location: Json, numbers: Mapping[str, int], seen: Counter[str]
+) -> Json:
     rule = _words(finding.rule_id)
-    print_of = _fingerprint(finding, place)
+    print_of = _fingerprint(finding, location)
     seen[print_of] += 1
     more: Json = {"confidence": finding.confidence, "severity": finding.severity}
     more["subject"] = _words(finding.subject)
@@ -215,7 +217,7 @@ def _result(finding: Finding, place: Json, numbers: Mapping[str, int], seen: Cou
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": place,
+                    "artifactLocation": location,
                     "region": _region(finding.span, finding.snippet),
                 }
             }
@@ -239,10 +241,10 @@ def _region(span: Span, snippet: str) -> Json:
     return region
 
 
-def _fingerprint(finding: Finding, place: Json) -> str:
+def _fingerprint(finding: Finding, location: Json) -> str:
     """Return a fingerprint that does not depend on lines above the finding."""
     code = " ".join(finding.snippet.split())
-    parts: Iterable[str] = (finding.rule_id, str(place.get("uri", "")), finding.subject, code)
+    parts: Iterable[str] = (finding.rule_id, str(location.get("uri", "")), finding.subject, code)
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

@@ -174,9 +174,9 @@ class ScanPool:
         except TimeoutError:
             return f"reading it takes longer than {seconds:.3g} seconds"
         except (ValueError, RecursionError, ValidationError):
-            return "what reading it gave is no report"
+            return "the scanner process returned an invalid report"
         except OSError as error:
-            return f"the process that reads code could not be started: {error.strerror}"
+            return f"the scanner process could not be started: {error.strerror}"
 
     def warm_up(self) -> None:
         """Start a process unless one exists, without waiting; a later scan reports failures."""
@@ -207,7 +207,7 @@ class ScanPool:
                     continue
                 if -status in _LATE:
                     raise TimeoutError from None
-                return f"the process that reads code ended ({_ending(status)})"
+                return f"the scanner process ended ({_ending(status)})"
             except BaseException:
                 process.end()
                 self._drop(process)
@@ -269,8 +269,8 @@ def _pickled(reader: CodeReader | None) -> bytes:
         return pickle.dumps(reader)
     except Exception as error:
         raise ValidationError(
-            f"the handler of {reader.name} cannot be handed to the process that reads code: "
-            f"expected an object that pickle can copy, of a class at the top of a module ({error})",
+            f"invalid handler of {reader.name}: expected an object that pickle can copy, of a "
+            f"class at the top of a module ({error})",
             parameter="reader",
         ) from error
 

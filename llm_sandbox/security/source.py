@@ -40,7 +40,7 @@ class Source:
         """Number of the last line."""
         return len(self.starts)
 
-    def place(self, offset: int) -> tuple[int, int]:
+    def position(self, offset: int) -> tuple[int, int]:
         """Return the line and column of an offset, both from 1."""
         offset = min(max(offset, 0), len(self.text))
         line = bisect_right(self.starts, offset)
@@ -53,7 +53,7 @@ class Source:
 
     def span(self, start: int, end: int) -> Span:
         """Return the span between two offsets."""
-        return Span(*self.place(start), *self.place(end))
+        return Span(*self.position(start), *self.position(end))
 
     def line_span(self, line: int) -> Span:
         """Return the span of a whole line without its end."""

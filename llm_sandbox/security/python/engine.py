@@ -54,7 +54,7 @@ def scan(source: Source) -> ScanOutput:
             output.problem = "following it takes much more work than its length deserves"
             output.problem_span = None
     if margin:
-        _move(output, margin)
+        _shift(output, margin)
     return output
 
 
@@ -73,7 +73,7 @@ def _indentation(text: str) -> int:
     return len(text[: len(text) - len(rest)].rpartition("\n")[2])
 
 
-def _move(output: ScanOutput, columns: int) -> None:
+def _shift(output: ScanOutput, columns: int) -> None:
     """Shift the positions of findings to those in the original text."""
 
     def moved(span: Span) -> Span:
@@ -108,7 +108,7 @@ def _read(interpreter: Interpreter, source: Source) -> None:
         with interpreter.nested_text(Source(text, "python", False), first, (codec,)) as may:
             if may:
                 read_program(interpreter, interpreter.positions.source)
-    _finish(interpreter)
+    _interpret_uncalled(interpreter)
 
 
 def read_program(m: Interpreter, source: Source, first_line: int = 1) -> Value | None:
@@ -128,7 +128,7 @@ def read_program(m: Interpreter, source: Source, first_line: int = 1) -> Value |
         cell = _as_cell(source)
     parsed = parse(text if cell is None else cell.python)
     if parsed.tree is None and cell is None and source.notebook is not False:
-        cell, retried = _second_try(source)
+        cell, retried = _parse_as_cell(source)
         parsed = retried if cell is not None else parsed
     m.positions = Positions(source, first_line, parsed.shift)
     m.magics = {magic.span.line: magic for magic in cell.magics} if cell is not None else {}
@@ -150,7 +150,7 @@ def _as_cell(source: Source) -> Cell:
     return cell if parse(cell.python).tree is not None else with_automagic(cell, source)
 
 
-def _second_try(source: Source) -> tuple[Cell | None, Parsed]:
+def _parse_as_cell(source: Source) -> tuple[Cell | None, Parsed]:
     """Parse text that is not Python as a cell; without a cell when it is not one either."""
     cell = with_automagic(read_cell(source), source)
     parsed = parse(cell.python)
@@ -200,7 +200,7 @@ def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant)
 
 
-def _finish(m: Interpreter) -> None:
+def _interpret_uncalled(m: Interpreter) -> None:
     """Interpret functions that were not called, and report lookups that were not called."""
     at = 0
     while at < len(m.functions):

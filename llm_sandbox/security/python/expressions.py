@@ -66,7 +66,7 @@ def _comprehended(m: Interpreter, node: Any, element: Callable[[], Value | None]
     def work() -> Value | None:
         found: list[Value | None] = []
         with m.within(Scope("comprehension", outer)):
-            if not _turn(m, generators, first, element, found):
+            if not _iterate(m, generators, first, element, found):
                 return None
         return _gathered(m, node, found)
 
@@ -74,7 +74,7 @@ def _comprehended(m: Interpreter, node: Any, element: Callable[[], Value | None]
         return work()
     with m.within(Scope("comprehension", outer)):
         loose: list[Value | None] = []
-        _turn(m, generators, first, element, loose, every=False)
+        _iterate(m, generators, first, element, loose, every=False)
     known = _gathered(m, node, loose)
     kept = [one for one in loose for one in options(one) if not isinstance(one, Const)]
     if any(isinstance(one, (Ref, Function, Tainted, Items)) for one in kept):
@@ -85,7 +85,7 @@ def _comprehended(m: Interpreter, node: Any, element: Callable[[], Value | None]
     return Deferred(work) if first is not None else None
 
 
-def _turn(
+def _iterate(
     m: Interpreter,
     generators: list[ast.comprehension],
     given: Value | None,
@@ -108,7 +108,7 @@ def _turn(
         if every and any(isinstance(test, Const) and not test.value for test in tests):
             continue
         if rest:
-            if not _turn(m, rest, m.value(rest[0].iter), element, found, every) and every:
+            if not _iterate(m, rest, m.value(rest[0].iter), element, found, every) and every:
                 return False
         else:
             found.append(element())
@@ -257,7 +257,7 @@ def binary(
     if isinstance(right, PathValue) and kind is ast.Div and isinstance(m.plain(left), str):
         return _below(m, PathValue(m.plain(left)), right.path, node)
     if (type(left), kind) in _JOINS and type(left) is type(right):
-        return _together(m, left, right)
+        return _merged(m, left, right)
     if isinstance(left, Items) and kind is ast.Mult and isinstance(m.plain(right), int):
         return Items(left.kind, list(left.items)) if left.items else left
     one, other = m.plain(left), m.plain(right)
@@ -269,7 +269,7 @@ def binary(
 _JOINS = {(Items, ast.Add), (Table, ast.BitOr)}
 
 
-def _together(m: Interpreter, left: Value, right: Value) -> Value | None:
+def _merged(m: Interpreter, left: Value, right: Value) -> Value | None:
     """Concatenate two lists, or merge two dictionaries."""
     if isinstance(left, Items) and isinstance(right, Items):
         if not m.affords(len(left.items) + len(right.items)):

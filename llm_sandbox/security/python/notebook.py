@@ -186,11 +186,11 @@ def _read_other(
 
 
 def _cell_magic(source: Source, start: int) -> Cell:
-    line = source.place(start)[0]
+    line = source.position(start)[0]
     whole = source.line_span(line)
     first, _, body = source.text[start:].replace("\r\n", "\n").partition("\n")
     words = first[2:].strip().split(None, 1)
-    span = Span(line, source.place(start)[1], line, whole.end_column)
+    span = Span(line, source.position(start)[1], line, whole.end_column)
     magic = Magic(
         "cell", words[0] if words else "", words[1] if len(words) > 1 else "", span, body, line + 1
     )

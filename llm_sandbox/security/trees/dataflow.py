@@ -186,7 +186,7 @@ class Dataflow:
         self._used.add((id(function), ""))
         return indirect(function.returns)
 
-    def give_back(self, function: Function, values: Values) -> None:
+    def add_result(self, function: Function, values: Values) -> None:
         """Add values to the result of a function of the program."""
         together = union(function.returns, values)
         if together != function.returns:

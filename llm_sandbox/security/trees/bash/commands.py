@@ -307,15 +307,15 @@ class Commands(Words):
         del node, route
         if len(argv) > 2 and argv[1] == "--":
             items = tuple((word,) if word is not None else () for word in argv[2:])
-            self.give("@", (Items(items),))
+            self.assign("@", (Items(items),))
             for index, item in enumerate(items[:9], 1):
-                self.give(str(index), item)
+                self.assign(str(index), item)
 
     def _printf(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
         del node, route
         if len(argv) > 3 and argv[1] == "-v" and argv[2]:
             text = printed(["printf", *argv[3:]], None)
-            self.give(argv[2], () if text is None else (text,))
+            self.assign(argv[2], () if text is None else (text,))
 
     def _read(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
         del route
@@ -324,7 +324,7 @@ class Commands(Words):
         if given is not None and names:
             parts = given.split(None, len(names) - 1)
             for name, part in zip(names, parts, strict=False):
-                self.give(name, (part.rstrip("\n"),))
+                self.assign(name, (part.rstrip("\n"),))
 
     def _yes(self, argv: Argv, node: Node, route: tuple[str, ...]) -> None:
         del argv

@@ -343,12 +343,12 @@ class Words(Dataflow):
             value = tuple(old + new for old in known for new in texts(value)[:1])
             self.top.names[word] = value
         else:
-            self.give(word, value)
+            self.assign(word, value)
         if word in LOADED:
             self.report(LOADED[word], node, word, "high", "which decides what programs load")
         return ()
 
-    def give(self, name: str, value: Values) -> None:
+    def assign(self, name: str, value: Values) -> None:
         """Assign a value to a variable; its earlier values stay possible."""
         earlier = self.top.names.get(name, ())
         if not earlier:

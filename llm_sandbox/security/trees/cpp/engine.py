@@ -262,7 +262,7 @@ class Cpp(Names):
     def _return(self, node: Node) -> None:
         function = self.opened.get(id(self.scope(node)))
         if function is not None:
-            self.give_back(function, self.inside(node))
+            self.add_result(function, self.inside(node))
 
     def _assembly(self, node: Node) -> None:
         self.report(Capability.NATIVE, node, "asm", detail="has machine instructions")

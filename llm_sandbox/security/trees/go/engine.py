@@ -226,14 +226,14 @@ class Go(Dataflow):
             self.bind(self.tree.words(name), (function,), self.scope(node.parent))
         result = node.get("result")
         if result is not None and refs(self.value(result)):
-            self.give_back(function, tuple(refs(self.value(result))))
+            self.add_result(function, tuple(refs(self.value(result))))
         return (function,)
 
     def _return(self, node: Node) -> None:
         function = self.opened.get(id(self.scope(node)))
         listed = node.first("expression_list")
         if function is not None and listed is not None and listed.children:
-            self.give_back(function, self.value(listed.children[0]))
+            self.add_result(function, self.value(listed.children[0]))
 
     def _comment(self, node: Node) -> None:
         words = self.tree.words(node)

@@ -321,7 +321,7 @@ class Calls(Bindings):
         if ref.name != "Function":
             return found
         function = self.function(node, [])
-        self.give_back(function, found)
+        self.add_result(function, found)
         return (function,)
 
     def _worker(self, ref: Ref, arguments: tuple[Values, ...], node: Node) -> Values:

@@ -241,7 +241,7 @@ class JavaScript(Calls):
         function = self.opened.get(id(self.scope(node))) or self.function(node, [])
         body = node.get("body")
         if node.kind == "arrow_function" and body is not None and body.kind != "statement_block":
-            self.give_back(function, self.value(body))
+            self.add_result(function, self.value(body))
         name = node.get("name")
         if name is not None and node.kind.endswith("_declaration"):
             self.bind(self.name_of(name), (function,), self.scope(node.parent))
@@ -253,7 +253,7 @@ class JavaScript(Calls):
     def _return(self, node: Node) -> None:
         function = self.function_around(node)
         if function is not None:
-            self.give_back(function, self._inside(node))
+            self.add_result(function, self._inside(node))
 
     # Code
 

@@ -92,7 +92,7 @@ class _Program(Literals):
         if name is not None and self.tree.words(name) not in _PRIVATE:
             self.top.names.setdefault(self.tree.words(name), ())
             self.bind(self.tree.words(name), (made,), self.top)
-        self.give_back(made, self.value(node.get("body")))
+        self.add_result(made, self.value(node.get("body")))
         return ()
 
     def _returned(self, node: Node) -> Values:
@@ -102,7 +102,7 @@ class _Program(Literals):
         if method is not None and method.kind != "lambda":
             parameters = method.get("parameters")
             made = self.function(method, parameters.children if parameters is not None else [])
-            self.give_back(made, value)
+            self.add_result(made, value)
         return value
 
     def _alias(self, node: Node) -> Values:
