@@ -143,7 +143,7 @@ class _Translation:
         self._pattern = pattern
         self._verbose = _VERBOSE.search(pattern) is not None
         self._parts: list[str] = []
-        # How many characters each open group matches at least, and the last item in it.
+        # Minimum length of a match of each open group, and of its last item.
         self._sums, self._last = [0], 0
         at = 0
         while at < len(pattern):

@@ -163,7 +163,7 @@ class Violation(SecurityPattern):
 
 def violations_of(report: ScanReport) -> list[Violation]:
     """Return the findings of a report as violations, in the order of the code."""
-    # What has been found is not validated once more.
+    # Findings are not validated a second time.
     return [
         Violation.model_construct(
             pattern=expression(finding),

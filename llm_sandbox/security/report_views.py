@@ -31,8 +31,8 @@ _LONGEST_MESSAGE = 4_000
 _MOST_FINDINGS = 10
 _LONGEST_PART = 240
 
-# What no reader sees, or what orders the letters around it differently: shown by its number,
-# because it may be the very thing that was found.
+# Invisible characters and bidirectional controls are shown by their number,
+# because they may be the finding itself.
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]"
@@ -135,7 +135,7 @@ def _language(report: "ScanReport") -> str:
 def message_for_model(report: "ScanReport") -> str:
     """Return the message for the model that wrote the code."""
     blocking = report.blocking
-    # The sort is stable: within both the order of the code stays.
+    # The sort is stable: blocking and other findings each stay in the order of the code.
     ids = {id(finding) for finding in blocking}
     ordered = sorted(report.findings, key=lambda finding: id(finding) not in ids)
     pieces = [_opening(report)]
@@ -143,7 +143,7 @@ def message_for_model(report: "ScanReport") -> str:
     told = 0
     for finding in ordered[:_MOST_FINDINGS]:
         piece = _account(finding, told + 1, blocks=told < len(blocking))
-        # What follows the findings fits into what is kept back here.
+        # 400 characters are reserved for the text after the findings.
         if size + len(piece) + 2 > _LONGEST_MESSAGE - 400:
             break
         pieces.append(piece)

@@ -148,7 +148,7 @@ def _run(reports: Sequence["ScanReport"]) -> Json:
         for finding in report.findings
     ]
     for report in reports:
-        artifacts.location(report)  # files without findings were looked at as well
+        artifacts.location(report)  # files without findings were scanned as well
     return {
         "tool": {"driver": {"name": "llm-sandbox", "version": VERSION, "rules": rules}},
         "columnKind": "unicodeCodePoints",
@@ -170,7 +170,7 @@ class _Artifacts:
         """Return the location of a report's code, or a description when it is in no file."""
         location = _location(report.path)
         lang = _words(_LANGUAGES.get(report.lang, report.lang))
-        # By what is written: two files may differ in nothing but characters that are not shown.
+        # Keyed by the escaped form: two paths may differ only in characters that are not shown.
         key = (str(location), lang)
         if key not in self._numbers:
             self._numbers[key] = len(self.known)

@@ -34,7 +34,7 @@ _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; "
     "from llm_sandbox.security.scan_worker import main; main()"
 )
-# Where some interpreters find their own library; nothing else of the environment is handed on.
+# Some interpreters need it to find their library; no other variable is passed on.
 _VARIABLES = ("LD_LIBRARY_PATH",)
 _LATE = (signal.SIGALRM, signal.SIGXCPU)
 
@@ -202,7 +202,7 @@ class ScanPool:
             except _Ended:
                 status = process.exit_status()
                 self._drop(process)
-                # It had nothing to do for long, or had grown large: that says nothing of the code.
+                # The process was idle for long, or had grown large: the code is not the reason.
                 if is_used and not status:
                     continue
                 if -status in _LATE:

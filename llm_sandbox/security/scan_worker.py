@@ -98,10 +98,10 @@ def main() -> None:
     _be_ordinary()
     try:
         pickled = receive(connection)[1:]
-        # The host's own object, by the host's own word: nothing of the code that is read.
+        # Pickled by the host from its own object: no part of the scanned code.
         reader: CodeReader | None = pickle.loads(pickled) if pickled else None  # noqa: S301
         _load_everything()
-        # Refuses what is not a handler now, and loads what a handler puts off.
+        # Fails early for an invalid handler, and triggers the handler's lazy imports.
         if reader is not None:
             scan_in_process(Source("", reader.name), SecurityPolicy(), reader)
     except Exception as error:  # noqa: BLE001 - whatever it is, the host tells it

@@ -35,7 +35,7 @@ _AGAIN = Capability.PERSISTENCE
 _CLOUD = Capability.NETWORK_METADATA
 _MINE = Capability.MINING
 
-# The first that fits a place wins. No expression repeats within a repetition: searching is linear.
+# The first match wins. No expression has nested repetitions: searching is linear.
 _SENSITIVE = (
     _sensitive(
         _AGAIN, "a list of keys that may log in", "authorized_keys", r"\bauthorized_keys2?\b"

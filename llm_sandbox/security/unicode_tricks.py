@@ -20,7 +20,7 @@ _MOST = 100
 _CONTROLS = re.compile("[\0\x08\x1b]")
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 
-# What has no width, fills a space, or turns the order of the letters around it.
+# Characters without width, fillers, and bidirectional controls.
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0]"
     "|[\U000e0000-\U000e007f]+|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}"
@@ -29,7 +29,7 @@ _TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _FLAG = "\U0001f3f4"
 _REGION = re.compile("[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f")
 
-# Letters of other alphabets that look the same as a letter of ASCII.
+# Letters of other alphabets that look like an ASCII letter.
 _ALIKE = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501\u051b\u051d\u04cf"
     "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0408\u0405"
@@ -71,7 +71,7 @@ def _controls(source: Source) -> list[RawFinding]:
         _character(source, match.start(), match.end())
         for match in islice(_CONTROLS.finditer(text), _MOST)
     ]
-    # Where it is no line's end for an editor it may be one for the language.
+    # A lone carriage return may end a line for the language but not for an editor.
     if "\r" in text and "\n" in text:
         found.extend(
             _character(source, match.start(), match.end(), "medium")
@@ -127,7 +127,7 @@ _CONTROL_NAMES = {"\0": "NULL", "\x08": "BACKSPACE", "\r": "CARRIAGE RETURN", "\
 
 
 def _names(source: Source) -> Iterator[RawFinding]:
-    # What is a comment is only asked when a word in it might be a name in disguise.
+    # Comments are only located when a word might be a disguised name.
     words = [match for match in _WORD.finditer(source.text) if _is_alike(match[0])]
     if not words:
         return
@@ -139,7 +139,7 @@ def _names(source: Source) -> Iterator[RawFinding]:
         if code[start:end] != word:
             continue
         normal = unicodedata.normalize("NFKC", word)
-        # To Python it is that name, or it is written in two alphabets.
+        # Python normalises the word to that name, or it mixes two alphabets.
         confidence: Confidence = "high"
         if not any(c.isascii() and c.isalpha() for c in normal):
             plain = set(_PLAIN_WORD.findall(code)) if plain is None else plain

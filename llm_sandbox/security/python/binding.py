@@ -45,7 +45,7 @@ def members(m: Interpreter, value: Value | None) -> list[Value | None] | None:
         return value.items if len(value.items) <= _MOST_MEMBERS_SEEN else None
     if isinstance(value, Const):
         found = value.value
-        # Each becomes an object here, which takes as long as many characters.
+        # Each member becomes an object, which costs as much as many characters.
         if isinstance(found, (str, bytes)) and len(found) <= _MOST_MEMBERS_SEEN:
             return [Const(one) for one in found] if m.affords(_MEMBER * len(found)) else None
         if isinstance(found, range) and length_of_range(found) <= _MOST_NUMBERS:
@@ -109,7 +109,7 @@ def _parts(value: Value, seen: set[int], found: list[Value]) -> list[Value]:
         found.append(value)
         return []
     held: Iterable[Value | None]
-    # Objects of one class share their fields, and values may hold themselves.
+    # Instances of a class share its fields, and values may contain themselves.
     key = id(value.cls) if isinstance(value, Instance) else id(value)
     if key in seen:
         return []
@@ -201,7 +201,7 @@ def set_item(
     m: Interpreter, base: Value | None, key: Value | None, value: Value | None, node: ast.AST
 ) -> None:
     """Interpret ``base[key] = value``."""
-    # Text as a key matters only where keys are names of something else.
+    # A deferred key is evaluated only where keys are names.
     needed = m.exact or isinstance(base, (Namespace, Ref))
     name = m.plain(m.force(key) if needed else key)
     for one in options(base):

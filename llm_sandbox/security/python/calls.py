@@ -130,7 +130,7 @@ def call(m: Interpreter, node: ast.Call) -> Value | None:
         elif value is not None:
             keywords["**"] = value
     if type(callee) is Ref and callee.name.startswith("builtins.") and callee.name[9:] in _HARMLESS:
-        # What is only printed or compared is not handed on.
+        # A harmless builtin does not pass its arguments on.
         del m.lookups[looked:]
     return invoke(m, callee, args, keywords, node)
 
@@ -404,7 +404,7 @@ def _alternatives(
 def _tainted(m: Interpreter, carrier: Tainted, args: Args, keywords: Keywords, node: Any) -> Value:
     for one in carrier.held[:20]:
         if isinstance(one, Ref) and one.name in WATCHED:
-            # What may be any module was told of where it was looked up.
+            # An unknown module was already reported at its lookup.
             if one.sure:
                 m.report_unresolved(Capability.DYNAMIC_UNRESOLVED, node, f"{one.name}.?")
         elif isinstance(one, Tainted):

@@ -196,7 +196,7 @@ def _report_unread(m: Interpreter, problem: str, node: ast.AST) -> None:
 
 
 def _is_text(node: ast.expr) -> bool:
-    # Text on its own is a docstring or a remark, unless it is what an evaluation gives.
+    # A constant on its own is a docstring or a remark, unless it is the value of an evaluation.
     return isinstance(node, ast.Constant)
 
 

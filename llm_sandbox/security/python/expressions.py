@@ -364,7 +364,7 @@ def _compare(m: Interpreter, node: ast.Compare) -> Value | None:
             if not (isinstance(result, Const) and result.value):
                 break
         left = right
-    # What is only compared is not handed on.
+    # A comparison does not pass its operands on.
     del m.lookups[looked:]
     return result
 

@@ -131,7 +131,7 @@ def analyse(m: Interpreter, function: Function) -> None:
         if getattr(function.node, "name", "") in {"__reduce__", "__reduce_ex__"}:
             _reduce(m, function)
     except RecursionError:
-        # Too deep within other calls; it is followed once more when those are done.
+        # Nested too deeply in other calls; it is interpreted again when those are done.
         function.seen_at = -1
         if not m.depth:
             raise
@@ -167,7 +167,7 @@ def _run(
     node = function.node
     scope = Scope("function", function.scope, function.owner)
     if function.owner is not None:
-        # Names of a class body are no names of its methods.
+        # Methods do not see the names of a class body.
         scope.parent = function.scope.parent if function.scope.kind == "class" else function.scope
     _bind_arguments(function, scope, args, keywords)
     before = m.scope, m.block, m.returned, m.function

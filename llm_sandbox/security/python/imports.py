@@ -105,7 +105,7 @@ def import_from(m: Interpreter, node: ast.ImportFrom) -> int:
 
 def _imported_member(m: Interpreter, full: str, alias: ast.alias) -> Value:
     if full in CALLS:
-        # An import is no use yet; a use under the new name is looked at there.
+        # An import alone is no finding; a use under the new name is.
         return Ref(full)
     return found(m, full, alias)
 

@@ -210,7 +210,7 @@ class Interpreter:
             value.work = lambda found=found: found  # type: ignore[misc]
             value = found
             if isinstance(value, Alternatives):
-                # What is put off within it may lead back to itself.
+                # A deferred alternative may refer back to this value.
                 value = choose(one for one in value.of if not isinstance(one, Deferred))
         return value
 

@@ -66,7 +66,7 @@ def higher(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) 
     if m.exact or matters:
         return _applied(m, kind, callee, args[1:], node)
     if isinstance(callee, Function):
-        # Seen once for what it does; its result is worked out only when something needs it.
+        # Interpreted once for its effects; the result is computed only when it is needed.
         first = [members(m, arg) for arg in args[1:]]
         _invoke(
             m, callee, [choose(one) if one and len(one) < 20 else None for one in first], {}, node

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Parsed", "declared_text", "is_too_deep", "parse", "read_broken"]
 
-# The parser works by recursion; what repeats an operator more often is no program of a person.
+# The parser is recursive; no program of a person repeats an operator this often.
 _DEEP_SIGNS = re.compile(r"(?:[-+~][ \t\f\\\n]*){150}")
 _DEEP_NAMES = re.compile(r"(?:\b(?:not|lambda|await)\b[ \t\f:\\\n]*){80}")
 _PREFIXES = ("not", "lambda", "await")
@@ -109,7 +109,7 @@ def declared_text(source: Source) -> tuple[str, str] | None:
 def is_too_deep(text: str) -> bool:
     """Return whether parsing or interpreting the text may exhaust the stack."""
     if _DEEP_SIGNS.search(text) and _DEEP_SIGNS.search(_COMMENT.sub("#", text)):
-        # Rulers within docstrings are not many in a row that goes on over lines.
+        # Rulers of minus signs in docstrings are not nested operators.
         bare = _TEXT.sub("''", _COMMENT.sub("#", text))
         if _DEEP_SIGNS.search(bare):
             return True

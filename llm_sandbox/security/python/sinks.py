@@ -305,7 +305,7 @@ def _below(name: str) -> Capability | None:
     while at > 0:
         if name[:at] in _BELOW:
             rest = name[at + 1 :].rpartition(".")[2].removesuffix("()")
-            # Exceptions, constants and types are no act; nor is a method of what a call returned.
+            # Exceptions, constants and types have no effect; nor have methods of a call's result.
             return None if "Error" in rest or "()" in name[at:] else _BELOW[name[:at]]
         at = name.rfind(".", 0, at)
     return None

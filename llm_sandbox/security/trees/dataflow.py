@@ -220,7 +220,7 @@ class Dataflow:
 
     def report_folded(self, text: str, node: Node) -> None:
         """Report sensitive names in a text that was put together."""
-        # A text that grows with each line would be looked at as often as there are lines.
+        # A text that grows with each line would be searched again for each line.
         self._looked += len(text)
         self.report_text(text if self._looked < _MOST_LOOKED else text[-_TAIL:], node)
 

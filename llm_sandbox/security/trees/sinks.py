@@ -57,7 +57,7 @@ class Sinks:
 
     @staticmethod
     def _below(table: dict[str, Capability], name: str) -> Capability | None:
-        # Names are as deep as programs nest them: only so many parts are looked at.
+        # Programs may nest names without limit: only the last parts are checked.
         for _ in range(6):
             name, dot, _rest = name.rpartition(".")
             if not dot:

@@ -146,7 +146,7 @@ def read(text: str) -> Script:
         if kind is None:
             continue
         if kind == "newline":
-            # Within parentheses and square brackets a line end means nothing.
+            # Within parentheses and square brackets line ends are insignificant.
             if open_brackets and open_brackets[-1] != "{":
                 continue
         elif kind == "op":

@@ -70,7 +70,7 @@ class Assignments:
         script = self._script
         if index == 0 or script.tokens[index - 1].kind not in {"name", "string"}:
             return
-        # An element or a slot of something else was given a value, not the variable.
+        # The target is an element or a slot, not the variable.
         if script.is_op(index - 2, "$", "@", "::", ":::"):
             return
         if script.tokens[index].text == "=" and script.is_op(index - 2, "(", ","):

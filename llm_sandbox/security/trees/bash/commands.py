@@ -46,7 +46,7 @@ _GLOB = re.compile(r"[*?\[]")
 _MOST_GLOBS = 50
 _POSITIONAL = re.compile(r"[\"']?\$\{?(?:[@*#\d]|\w+\[[@*]\])\}?[\"']?\Z")
 _PLACES = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "")
-# A function of such a name may never be called, while the program is.
+# A function with the name of a program may never be called, while the program is.
 _NEVER_OWN = frozenset(("curl", "nc", "rm", "ssh", "sudo", "wget"))
 _MOVERS = frozenset(("cp", "dd", "install", "ln", "mv", "rsync", "sed", "tee", "touch"))
 _RUNS_NEXT = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
@@ -101,7 +101,7 @@ class Commands(Words):
         return () if output is None else (output,)
 
     def _redirected(self, node: Node) -> Values:
-        # A here-document is read after its command, and holds the pipeline that goes on from it.
+        # The grammar puts a here-document after its command, and the rest of the pipeline into it.
         body = node.get("body")
         if body is None:
             return ()

@@ -271,7 +271,7 @@ class Words(Dataflow):
     def _report_places(self, text: str, node: Node) -> None:
         named = set()
         for start, end, capability, what in find_sensitive_text(text):
-            # Reading a start file is nothing; writing one is seen where it is written.
+            # Reading a start file is harmless; a write is reported at the redirection.
             if capability is not Capability.PERSISTENCE and capability not in named:
                 named.add(capability)
                 self.report(capability, node, text[start:end], detail=f"names {what}")

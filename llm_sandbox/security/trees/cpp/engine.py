@@ -216,7 +216,7 @@ class Cpp(Names):
         kind = node.get("type")
         for each in node.all("declarator"):
             if each.kind == "function_declarator":
-                # What reads like a function may be a variable that is given something.
+                # The syntax of a function declaration may be a variable with an initialiser.
                 for ref in refs(self._of_type(kind)):
                     if "::" in ref.name:
                         self.report_call(ref, [], node)

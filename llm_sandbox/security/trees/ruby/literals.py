@@ -260,7 +260,7 @@ class Literals(Dataflow):
         return value
 
     def _grow(self, left: Node, value: Values) -> None:
-        # What a text grows to replaces what it was, as later lines see it.
+        # An appended text replaces the earlier value for the lines that follow.
         owner = self.scope(left).owner(self.tree.words(left))
         if owner is not None:
             owner.names[self.tree.words(left)] = value
