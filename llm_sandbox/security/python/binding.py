@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bind", "combinations", "members", "set_attribute", "set_item", "tracked_parts"]
 
-_MOST_MEMBERS_SEEN = 20_000
+_MOST_ITERATED = 20_000
 _MOST_NUMBERS = 2_000
 _MOST_WAYS = 64
 _MEMBER = 10
@@ -42,11 +42,11 @@ _MEMBER = 10
 def members(m: Interpreter, value: Value | None) -> list[Value | None] | None:
     """Return the members of a value; None when they are not known."""
     if isinstance(value, Items):
-        return value.items if len(value.items) <= _MOST_MEMBERS_SEEN else None
+        return value.items if len(value.items) <= _MOST_ITERATED else None
     if isinstance(value, Const):
         found = value.value
         # Each member becomes an object, which costs as much as many characters.
-        if isinstance(found, (str, bytes)) and len(found) <= _MOST_MEMBERS_SEEN:
+        if isinstance(found, (str, bytes)) and len(found) <= _MOST_ITERATED:
             return [Const(one) for one in found] if m.affords(_MEMBER * len(found)) else None
         if isinstance(found, range) and length_of_range(found) <= _MOST_NUMBERS:
             return [Const(one) for one in found] if m.affords(_MEMBER * len(found)) else None
