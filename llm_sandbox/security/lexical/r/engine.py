@@ -136,9 +136,9 @@ class _Scan:
         if known.name.startswith(OWN):
             self._escapes(known.name, arguments)
         else:
-            self._judge(known, arguments, span)
+            self._report_meaning(known, arguments, span)
 
-    def _judge(self, known: Meaning, arguments: tuple[Argument, ...], span: Span) -> None:
+    def _report_meaning(self, known: Meaning, arguments: tuple[Argument, ...], span: Span) -> None:
         name = known.name.rpartition("::")[2]
         self._handed_on(name, arguments, span)
         self._escapes(name, arguments)

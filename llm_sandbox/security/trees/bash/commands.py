@@ -92,9 +92,9 @@ class Commands(Words):
             argv.extend(self.spread(child))
         self.argv[id(node)] = argv
         given = self.given(node)
-        self._judge(argv, node, ())
+        self._report_program(argv, node, ())
         for other in texts(self.value(first))[1:4]:
-            self._judge([*other.split(), *argv[1:]], node, ())
+            self._report_program([*other.split(), *argv[1:]], node, ())
         if given is not None and not self.heredocs(node):
             self.feeds(argv, given, node)
         output = self.stdout_of(node, given)
@@ -139,7 +139,9 @@ class Commands(Words):
 
     # What they do
 
-    def _judge(self, argv: Argv, node: Node, route: tuple[str, ...], depth: int = 0) -> None:
+    def _report_program(
+        self, argv: Argv, node: Node, route: tuple[str, ...], depth: int = 0
+    ) -> None:
         if not argv or depth > 6:
             return
         name = argv[0]
@@ -152,10 +154,10 @@ class Commands(Words):
         program = name.rpartition("/")[2]
         if program in self.aliases and program not in route:
             inner: Argv = [*self.aliases[program].split(), *argv[1:]]
-            self._judge(inner, node, (*route, program), depth + 1)
+            self._report_program(inner, node, (*route, program), depth + 1)
             return
         if program in self.wrappers:
-            self._judge(argv[1:], node, (*route, program), depth + 1)
+            self._report_program(argv[1:], node, (*route, program), depth + 1)
         if program not in self.functions or program in _NEVER_OWN:
             self._program(program, argv, node, route)
             self._started(program, argv, node, route, depth)
@@ -165,11 +167,11 @@ class Commands(Words):
     ) -> None:
         """Report the program that a prefix such as `timeout` starts."""
         if program in PREFIXES:
-            self._judge(after_prefix(program, argv), node, (*route, program), depth + 1)
+            self._report_program(after_prefix(program, argv), node, (*route, program), depth + 1)
         if program == "find":
             for index, word in enumerate(argv):
                 if word in _RUNS_NEXT:
-                    self._judge(argv[index + 1 :], node, (*route, "find"), depth + 1)
+                    self._report_program(argv[index + 1 :], node, (*route, "find"), depth + 1)
                     break
 
     def _unknown(self, node: Node, route: tuple[str, ...]) -> None:
