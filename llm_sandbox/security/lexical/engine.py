@@ -71,7 +71,7 @@ def scan_words(source: Source, rules: WordRules) -> ScanOutput:
         for hit in re.finditer(expression, code, re.MULTILINE):
             span = source.span(hit.start(), hit.end())
             found.findings.append(RawFinding(capability, span, hit[0].strip()[:60], "medium"))
-    found.findings.extend(_report_places(source))
+    found.findings.extend(_report_sensitive(source))
     return found
 
 
@@ -144,7 +144,7 @@ def _first_text(source: Source, at: int) -> str:
     return source.text[begins.end() : end] if end > 0 else ""
 
 
-def _report_places(source: Source) -> Iterator[RawFinding]:
+def _report_sensitive(source: Source) -> Iterator[RawFinding]:
     known = regions(source.text, source.lang)
     texts = [(start, end) for start, end, kind in known if kind is Kind.STRING]
     if source.lang == "bash" or not known:

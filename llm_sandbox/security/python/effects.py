@@ -277,8 +277,8 @@ def _print(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) 
 def _path_class(m: Interpreter, ref: Ref, args: Args, keywords: Keywords, node: Any) -> None:
     """Report a method that is called on the class: ``Path.write_text(path, ..)``."""
     base = args[0] if args else None
-    place = base if isinstance(base, PathValue) else PathValue(path_of(m, base))
-    report_path_method(m, place, ref.name.rpartition(".")[2], args[1:], keywords, node)
+    path_value = base if isinstance(base, PathValue) else PathValue(path_of(m, base))
+    report_path_method(m, path_value, ref.name.rpartition(".")[2], args[1:], keywords, node)
 
 
 _PANDAS_READ = names(
@@ -358,10 +358,10 @@ CONDITIONS: dict[str, Any] = {
 
 
 def report_path_method(
-    m: Interpreter, place: PathValue, name: str, args: Args, keywords: Keywords, node: Any
+    m: Interpreter, path_value: PathValue, name: str, args: Args, keywords: Keywords, node: Any
 ) -> None:
     """Report the effect of a method of a path."""
-    path = place.path
+    path = path_value.path
     subject = f"pathlib.Path.{name}"
     if name in {"unlink", "rmdir"}:
         m.report(
@@ -377,7 +377,7 @@ def report_path_method(
     elif name in {"rename", "replace", "copy", "move"}:
         report_write(m, path_of(m, args[0] if args else keywords.get("target")), node, subject)
     elif name == "open":
-        _open(m, Ref("builtins.open"), [place, *args], keywords, node)
+        _open(m, Ref("builtins.open"), [path_value, *args], keywords, node)
     elif name in _PATH_WRITES:
         report_write(m, path, node, subject)
         if path is not None and name.startswith("write_"):

@@ -302,12 +302,12 @@ def _partly(kind: type[ast.operator], left: Value | None, right: Value | None) -
     return None
 
 
-def _below(m: Interpreter, place: PathValue, name: object, node: ast.AST) -> PathValue:
-    if place.path is None or not isinstance(name, str):
+def _below(m: Interpreter, base: PathValue, name: object, node: ast.AST) -> PathValue:
+    if base.path is None or not isinstance(name, str):
         return PathValue(None)
     if name.startswith("/"):
         return PathValue(name)
-    path = f"{place.path.rstrip('/')}/{name}"
+    path = f"{base.path.rstrip('/')}/{name}"
     strings.check_text(m, path, node)
     return PathValue(path)
 

@@ -1,7 +1,7 @@
 """Dataflow of values through a program, as far as all languages share it.
 
 The tree is read children first, so that each expression finds the values of its parts, in at most
-three rounds: names may be used above the place where they are assigned. The values of a name are
+three rounds: names may be used above their assignment. The values of a name are
 the union of all that it is assigned in its scope.
 """
 
@@ -78,7 +78,7 @@ class Dataflow:
         self._used: set[tuple[int, str]] = set()
         self._stale = False
         self._looked = 0
-        self._places: dict[str, list[tuple[int, int, Capability, str]]] = {}
+        self._sensitive: dict[str, list[tuple[int, int, Capability, str]]] = {}
 
     # What a language says
 
@@ -227,9 +227,9 @@ class Dataflow:
     def report_text(self, text: str, node: Node) -> None:
         """Report sensitive names in a text, once for each kind."""
         named = set()
-        if text not in self._places:
-            self._places[text] = find_sensitive_text(text)
-        for start, end, capability, what in self._places[text]:
+        if text not in self._sensitive:
+            self._sensitive[text] = find_sensitive_text(text)
+        for start, end, capability, what in self._sensitive[text]:
             if capability not in named:
                 named.add(capability)
                 self.report(capability, node, text[start:end], detail=f"names {what}")

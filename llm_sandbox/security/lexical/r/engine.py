@@ -61,7 +61,7 @@ class _Scan:
         self._attach()
         for index, token in enumerate(self._script.tokens):
             if token.kind == "string":
-                self._place(index)
+                self._report_string(index)
             elif token.kind != "op":
                 continue
             elif token.text == "(":
@@ -111,7 +111,7 @@ class _Scan:
                 self._add(Capability.DYNAMIC_UNRESOLVED, span, token.text, "low")
         self._attached = frozenset(attached)
 
-    def _place(self, index: int) -> None:
+    def _report_string(self, index: int) -> None:
         token = self._script.tokens[index]
         for _, _, capability, what in find_sensitive_text(token.text):
             self._add(capability, self._span(index, index + 1), token.text[:120], "high", what)
@@ -172,12 +172,14 @@ class _Scan:
         if installs_packages(text):
             self._add(Capability.PACKAGE_INSTALL, span, name, "high", f"with {text[:80]!r}")
 
-    def _argument(self, arguments: tuple[Argument, ...], place: int, name: str) -> Argument | None:
+    def _argument(
+        self, arguments: tuple[Argument, ...], position: int, name: str
+    ) -> Argument | None:
         for argument in arguments:
             if argument.name == name:
                 return argument
         unnamed = [argument for argument in arguments if not argument.name]
-        return unnamed[place] if place < len(unnamed) else None
+        return unnamed[position] if position < len(unnamed) else None
 
     def _folded(self, argument: Argument | None) -> str | None:
         return None if argument is None else self._values.text(argument.start, argument.end)
@@ -186,13 +188,15 @@ class _Scan:
         """Report functions that are passed to a call as callbacks, by reference or by name."""
         if name not in APPLIERS and name not in _NAMED:
             return
-        for place, argument in enumerate(arguments):
+        for position, argument in enumerate(arguments):
             if argument.end <= argument.start:
                 continue
             text = self._values.text(argument.start, argument.end)
             if text is not None:
                 # Only where a function is expected is a text the name of one.
-                if not (place == (0 if name in _CALLED_BY_TEXT else 1) or argument.name == "FUN"):
+                if not (
+                    position == (0 if name in _CALLED_BY_TEXT else 1) or argument.name == "FUN"
+                ):
                     continue
                 known: Meaning | None = Meaning(text)
             else:
@@ -258,13 +262,13 @@ class _Scan:
             self._add(Capability.RESOURCE, span, name, "high", f"of {size:.0f} elements")
 
     def _files(self, name: str, arguments: tuple[Argument, ...], span: Span) -> None:
-        place, keyword = WRITERS.get(name, (0, ""))
+        position, keyword = WRITERS.get(name, (0, ""))
         if name in {"file", "gzfile", "bzfile", "xzfile"}:
             mode = self._folded(self._argument(arguments, 1, "open")) or ""
             keyword = "description" if set(mode) & set("wa+") else ""
         if not keyword:
             return
-        path = self._folded(self._argument(arguments, place, keyword))
+        path = self._folded(self._argument(arguments, position, keyword))
         if path and is_outside(path) and not path.startswith(_WEB):
             self._add(Capability.FILE_WRITE, span, name, "high", f"to {path[:80]!r}")
         if path and path.rpartition("/")[2] in {".Rprofile", "Rprofile.site", ".Renviron"}:

@@ -33,11 +33,11 @@ _SAME_WORDS = (
     "possibly quietly slowly force match.fun get"
 )
 _SAME = frozenset(_SAME_WORDS.split())
-_PLACES_WORDS = (
+_ENVIRONMENT_WORDS = (
     ".BaseNamespaceEnv .GlobalEnv as.environment asNamespace baseenv emptyenv environment "
     "getNamespace globalenv list2env ns_env pos.to.env topenv"
 )
-_PLACES = frozenset(_PLACES_WORDS.split())
+_ENVIRONMENTS = frozenset(_ENVIRONMENT_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,26 +174,26 @@ class Names:
                 inner = (opening + 2, end - 2)
             text = self._values.text(*inner)
             if text is None:
-                return Meaning("", ("[[",)) if self._is_place(start, opening, depth) else None
+                return Meaning("", ("[[",)) if self._is_environment(start, opening, depth) else None
             base, name = (start, opening), text
         else:
             return None
-        if self._is_place(*base, depth):
+        if self._is_environment(*base, depth):
             return Meaning(name, (script.tokens[start].text,))
         if name == "new":
             # A class is called by what it makes.
             return self.meaning(*base, depth + 1)
         return self._of_list(base, name, depth)
 
-    def _is_place(self, start: int, end: int, depth: int) -> bool:
+    def _is_environment(self, start: int, end: int, depth: int) -> bool:
         """Return whether an expression is an environment that holds functions of R."""
         if start >= end or depth > _DEEPEST:
             return False
         token = self._script.tokens[start]
-        if token.text in _PLACES:
+        if token.text in _ENVIRONMENTS:
             return True
         given = self._assignments.before(token.text, start) if end == start + 1 else None
-        return given is not None and self._is_place(*given, depth + 1)
+        return given is not None and self._is_environment(*given, depth + 1)
 
     def _of_list(self, base: tuple[int, int], name: str, depth: int) -> Meaning | None:
         script = self._script

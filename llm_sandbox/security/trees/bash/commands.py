@@ -45,7 +45,7 @@ _PRIVILEGES = "with other privileges or in another place"
 _GLOB = re.compile(r"[*?\[]")
 _MOST_GLOBS = 50
 _POSITIONAL = re.compile(r"[\"']?\$\{?(?:[@*#\d]|\w+\[[@*]\])\}?[\"']?\Z")
-_PLACES = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "")
+_FOLDERS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "")
 # A function with the name of a program may never be called, while the program is.
 _NEVER_OWN = frozenset(("curl", "nc", "rm", "ssh", "sudo", "wget"))
 _MOVERS = frozenset(("cp", "dd", "install", "ln", "mv", "rsync", "sed", "tee", "touch"))
@@ -445,7 +445,7 @@ def _named_by(pattern: str) -> tuple[str, ...]:
     """Return the known programs that match a path pattern, shells first."""
     matches = re.compile(translate(pattern)).match
     known = (*sorted(SHELLS), *sorted(PROGRAMS), *sorted(INTERPRETERS))
-    return tuple(name for name in known if any(matches(place + name) for place in _PLACES))
+    return tuple(name for name in known if any(matches(folder + name) for folder in _FOLDERS))
 
 
 def _is_number(node: Node) -> bool:

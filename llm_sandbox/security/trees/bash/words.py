@@ -260,15 +260,15 @@ class Words(Dataflow):
         if node.parent is None or node.parent.kind not in {"concatenation", "string"}:
             if value:
                 for text in texts(value)[:1]:
-                    self._report_places(text, node)
+                    self._report_sensitive(text, node)
             else:
                 self._report_text_in(node)
         return value
 
     def _report_text_in(self, node: Node) -> None:
-        self._report_places(self.words(node), node)
+        self._report_sensitive(self.words(node), node)
 
-    def _report_places(self, text: str, node: Node) -> None:
+    def _report_sensitive(self, text: str, node: Node) -> None:
         named = set()
         for start, end, capability, what in find_sensitive_text(text):
             # Reading a start file is harmless; a write is reported at the redirection.
