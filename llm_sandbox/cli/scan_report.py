@@ -16,7 +16,7 @@ from llm_sandbox.results.findings import SEVERITIES, SeverityName
 from llm_sandbox.security.languages import canonical
 from llm_sandbox.security.policy_file import find_policy
 from llm_sandbox.security.report import ScanReport
-from llm_sandbox.security.report_text import finding_line, one_visible_line
+from llm_sandbox.security.report_views import finding_line, one_visible_line
 from llm_sandbox.security.scanner import scan
 
 if TYPE_CHECKING:

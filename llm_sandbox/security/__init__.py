@@ -1,8 +1,8 @@
-"""The code scanner: what a program does is read from its text, and graded by a policy.
+"""Code scanner: static analysis of programs, graded by a security policy.
 
-Start at `scan`: text becomes a `Source`, the engine of its language sees what the program is able
-to do (`Sighting`), and the policy makes findings of that, which are the `ScanReport`. The sandbox
-is the boundary; the scanner is a signal before it.
+Start at `scan`: text becomes a `Source`, the engine of its language returns raw findings
+(`RawFinding`), and a policy grades them as the findings of a `ScanReport`. The sandbox is the
+boundary; the scanner is a signal before it.
 """
 
 from llm_sandbox.results.findings import Capability, Finding, Span
@@ -16,11 +16,11 @@ from llm_sandbox.security.models import (
     SecurityPolicy,
 )
 from llm_sandbox.security.package_validators import validate_package_name
+from llm_sandbox.security.policy_evaluator import Violation, violations_of
 from llm_sandbox.security.policy_file import load_policy
 from llm_sandbox.security.presets import PolicyPreset, get_security_policy
 from llm_sandbox.security.report import ScanReport
 from llm_sandbox.security.scanner import reporting_policy, scan, scan_with
-from llm_sandbox.security.violations import Violation, violations_of
 
 __all__ = [
     "Capability",

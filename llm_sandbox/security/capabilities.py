@@ -1,4 +1,4 @@
-"""What a finding of each capability says: what the code does, why that matters, what to do instead.
+"""Severity, message, reason, fix and CWE number of each capability.
 
 CWE numbers are those of https://cwe.mitre.org.
 """
@@ -14,16 +14,16 @@ _SAFE, _LOW, _MEDIUM, _HIGH = SecurityIssueSeverity
 
 
 class CapabilityFacts(NamedTuple):
-    """The words of one capability."""
+    """Texts and severity of one capability."""
 
     severity: SecurityIssueSeverity
-    """How grave it is when no policy says so."""
+    """Severity when no policy sets one."""
     message: str
-    """What the code does; the subject follows in brackets."""
+    """Verb phrase of what the code does; the subject follows in brackets."""
     why: str
-    """Why that matters."""
+    """Reason why the capability matters."""
     fix: str
-    """What to write instead."""
+    """Advice on what to write instead."""
     cwe: int | None = None
     """Number in the Common Weakness Enumeration."""
 

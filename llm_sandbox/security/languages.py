@@ -1,14 +1,25 @@
-"""Which engine reads which language, loaded when it is first needed."""
+"""Engines by language, loaded when first needed, and scans of programs within programs."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import cast
 
 from llm_sandbox.exceptions import LanguageNotSupportedError
-from llm_sandbox.security.sightings import Engine
+from llm_sandbox.results.findings import Span
+from llm_sandbox.security.raw_findings import Engine, ModuleUse, RawFinding, ScanOutput
+from llm_sandbox.security.source import Source
 
-__all__ = ["LANGUAGES", "canonical", "engine_of"]
+__all__ = [
+    "LANGUAGES",
+    "canonical",
+    "engine_of",
+    "findings_within",
+    "modules_within",
+    "scan_nested",
+]
 
 _TREES = "llm_sandbox.security.trees"
 _LEXICAL = "llm_sandbox.security.lexical.engine"
@@ -22,9 +33,9 @@ _ENGINES = {
     "bash": (f"{_TREES}.bash", "tree_sitter_bash"),
     "r": (_LEXICAL, None),
 }
-"""Language to the module with its `sight`, and the grammar that it needs."""
+"""Language to the module with its `scan` function, and the grammar package that it needs."""
 LANGUAGES = tuple(sorted(_ENGINES))
-"""Names of the languages that can be read."""
+"""Names of the supported languages."""
 _ALIASES = {
     "py": "python",
     "js": "javascript",
@@ -41,10 +52,10 @@ _ALIASES = {
 
 
 def canonical(lang: str) -> str:
-    """Return the name of a language as this package knows it.
+    """Return the canonical name of a language.
 
     Raises:
-        LanguageNotSupportedError: It cannot be read.
+        LanguageNotSupportedError: The language is not supported.
     """
     name = str(lang).strip().lower()
     name = _ALIASES.get(name, name)
@@ -54,17 +65,45 @@ def canonical(lang: str) -> str:
 
 
 def engine_of(lang: str) -> Engine:
-    """Return the engine of a language: lexical where its grammar is not installed.
+    """Return the engine of a language; the lexical one where the grammar is not installed.
 
     Args:
-        lang: Its canonical name.
+        lang: Canonical name of the language.
     """
     module, grammar = _ENGINES.get(lang, (_LEXICAL, None))
     if grammar is not None and not _is_there(grammar):
         module = _LEXICAL
-    return cast(Engine, import_module(module).sight)
+    return cast(Engine, import_module(module).scan)
 
 
 @cache
 def _is_there(grammar: str) -> bool:
     return find_spec("tree_sitter") is not None and find_spec(grammar) is not None
+
+
+def scan_nested(text: str, lang: str) -> ScanOutput:
+    """Scan a program that another program contains as text.
+
+    Args:
+        text: The nested program.
+        lang: Canonical name of the language.
+    """
+    return engine_of(lang)(Source(text, lang, notebook=False))
+
+
+def findings_within(inner: ScanOutput, span: Span, route: str) -> Iterator[RawFinding]:
+    """Yield the findings of a nested program at the position that evaluates it.
+
+    Args:
+        inner: Output for the nested program.
+        span: Span of the evaluation in the outer program.
+        route: Name of the function that evaluates it, such as ``eval``.
+    """
+    for seen in inner.findings:
+        yield replace(seen, span=span, inner=seen.inner or seen.span, route=(route, *seen.route))
+
+
+def modules_within(inner: ScanOutput, span: Span, route: str) -> Iterator[ModuleUse]:
+    """Yield the modules of a nested program at the position that evaluates it."""
+    for module in inner.modules:
+        yield replace(module, span=span, route=(route, *module.route))

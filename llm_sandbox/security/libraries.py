@@ -1,7 +1,7 @@
-"""The scan of library names: what a library is for says what code will do with it.
+"""Scan of library names before their installation, by the purpose of each library.
 
-Installing is judged before anything is fetched. A library that is made for one thing counts as
-that capability; every other one is judged by the policy's restricted modules alone.
+Names are graded before anything is downloaded. A library with a single purpose counts as that
+capability; all others are graded by the policy's restricted modules alone.
 """
 
 import re
@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from llm_sandbox.results.findings import Capability, Finding
-from llm_sandbox.security.judging import Judge
-from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
+from llm_sandbox.security.policy_evaluator import PolicyEvaluator
+from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
 from llm_sandbox.security.source import Source
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _PURPOSES: dict[str, dict[Capability, str]] = {
         Capability.NETWORK_TRANSFER: "ssh mailR emayili",
     },
 }
-"""Libraries made for one thing, by language, canonical names separated by spaces."""
+"""Single-purpose libraries by language and capability, as canonical names separated by spaces."""
 
 _MODULES = {
     "attrs": "attr",
@@ -69,56 +69,56 @@ _MODULES = {
     "scikit-image": "skimage",
     "scikit-learn": "sklearn",
 }
-"""Modules of Python's libraries that are not named after them."""
+"""Python libraries whose module has another name."""
 
 _VERSION = re.compile(r"[\[<>=!~;\s]|(?<=[^@/])@")
 
 
 def scan_libraries(libraries: Sequence[str], lang: str, policy: "SecurityPolicy") -> "ScanReport":
-    """Look at the names of libraries that are about to be installed.
+    """Scan the names of libraries that are about to be installed.
 
     Args:
-        libraries: Requirements in the words of the language's package manager.
+        libraries: Requirements in the syntax of the language's package manager.
         lang: The language.
-        policy: What grades the findings.
+        policy: The policy that grades the findings.
 
     Returns:
-        The findings; the line of each is the place of its library in the list.
+        The report; the line of each finding is the index of its library in the list, from 1.
     """
     from llm_sandbox.security.report import ScanReport
 
     names = [str(library).replace("\n", " ") for library in libraries]
     source = Source("\n".join(names), lang)
-    sightings = Sightings("lexical")
+    output = ScanOutput("lexical")
     if policy.enforcement != "off":
         for number, name in enumerate(names, 1):
-            _see(sightings, source, number, name)
+            _add_library(output, source, number, name)
     return ScanReport(
         lang=lang,
         engine="lexical",
         policy=policy.name,
         threshold=policy.severity_threshold.word,
         enforcement=policy.enforcement,
-        findings=tuple(_once(Judge(policy, source).of_sightings(sightings))),
+        findings=tuple(_once(PolicyEvaluator(policy, source).grade_output(output))),
     )
 
 
-def _see(sightings: Sightings, source: Source, number: int, library: str) -> None:
+def _add_library(output: ScanOutput, source: Source, number: int, library: str) -> None:
     name = _VERSION.split(library.strip(), maxsplit=1)[0].lower()
     canonical = re.sub(r"[-_.]+", "-", name)
     span = source.line_span(number)
     for capability, members in _PURPOSES.get(source.lang, {}).items():
         if {name, canonical} & set(members.lower().split()):
             detail = "as a library that is made for it"
-            sightings.seen.append(Sighting(capability, span, name, detail=detail))
+            output.findings.append(RawFinding(capability, span, name, detail=detail))
     modules = {name, canonical.replace("-", "_"), canonical.replace("-", ".")}
     if source.lang == "python":
         modules.add(_MODULES.get(canonical, name))
-    sightings.modules.extend(ModuleUse(module, span) for module in sorted(modules))
+    output.modules.extend(ModuleUse(module, span) for module in sorted(modules))
 
 
 def _once(findings: Iterator[Finding]) -> Iterator[Finding]:
-    """One finding for each rule and library, however many names its module may have."""
+    """Yield one finding for each rule and library."""
     seen = set()
     for finding in findings:
         if (key := (finding.rule_id, finding.line)) not in seen:

@@ -1,4 +1,4 @@
-"""What a policy is made of."""
+"""Security policies and their parts."""
 
 import re
 from enum import IntEnum
@@ -18,29 +18,30 @@ __all__ = [
 ]
 
 PatternTarget = Literal["code", "strings", "all"]
-"""What a pattern sees: code without what its strings hold, only that, or both. Never comments."""
+"""Text that a pattern is searched in: code without string contents, string contents, or both.
+Comments are never searched."""
 
 Enforcement = Literal["enforce", "advise", "off"]
-"""Whether findings refuse code, are reported only, or are not looked for."""
+"""Effect of findings: code is refused, findings are only reported, or nothing is scanned."""
 
 _LONGEST_PATTERN = 2_000
 
 
 class SecurityIssueSeverity(IntEnum):
-    """How grave a finding is."""
+    """Severity of a finding."""
 
     SAFE = 0
-    """Not an issue; as a threshold: report everything, block nothing."""
+    """No issue; as a threshold: report everything, block nothing."""
     LOW = 1
-    """Worth knowing."""
+    """Minor issue that is worth knowing."""
     MEDIUM = 2
     """Rarely needed and easily misused."""
     HIGH = 3
-    """Aimed at the machine rather than at a task."""
+    """Attack on the machine."""
 
     @property
     def word(self) -> SeverityName:
-        """The name in lower case."""
+        """Name in lower case."""
         return SEVERITIES[self]
 
 
@@ -50,18 +51,18 @@ class _Model(BaseModel):
 
 
 class SecurityPattern(_Model):
-    """A regular expression that code should not match."""
+    """Regular expression that code should not match."""
 
     pattern: str
-    """The expression, with `^` and `$` matching at each line."""
+    """Regular expression, with `^` and `$` matching at each line."""
     description: str
-    """What a match means, for people."""
+    """Meaning of a match, for people."""
     severity: SecurityIssueSeverity
-    """How grave a match is."""
+    """Severity of a match."""
     target: PatternTarget = "all"
-    """What it is searched in."""
+    """Part of the code that is searched."""
     ignore_case: bool = False
-    """Whether upper and lower case are the same."""
+    """Whether matching is case-insensitive."""
 
     @field_validator("pattern")
     @classmethod
@@ -76,54 +77,54 @@ class SecurityPattern(_Model):
 
 
 class RestrictedModule(_Model):
-    """A module, and everything below it, that code should not come by, on whatever route."""
+    """Module, with its submodules, that code should not import or reach otherwise."""
 
     name: str = Field(min_length=1)
-    """The module's dotted name."""
+    """Dotted name of the module."""
     description: str
-    """Why it is restricted, for people."""
+    """Reason for the restriction, for people."""
     severity: SecurityIssueSeverity
-    """How grave its use is."""
+    """Severity of a use of the module."""
 
 
 class SecurityPolicy(_Model):
-    """What code may not do; a signal before the sandbox, never the boundary itself."""
+    """Rules of what code may do; a signal before the sandbox, never the boundary itself."""
 
     name: str = ""
-    """What reports call it; empty for one without a name."""
+    """Name in reports; empty for a policy without a name."""
     severity_threshold: SecurityIssueSeverity = SecurityIssueSeverity.SAFE
-    """Findings of at least this severity block the code; SAFE (default) blocks none."""
+    """Severity from which findings block the code; SAFE (default) blocks none."""
     patterns: list[SecurityPattern] | None = None
-    """Patterns to look for; None (default) for none."""
+    """Patterns to search for; None (default) for none."""
     restricted_modules: list[RestrictedModule] | None = None
-    """Modules to look for; None (default) for none."""
+    """Restricted modules; None (default) for none."""
     capabilities: dict[Capability, SecurityIssueSeverity] = Field(default_factory=dict)
-    """How grave it is that code can do something; what is not named is not reported."""
+    """Severity of each capability; capabilities that are not listed are not reported."""
     allow: list[str] = Field(default_factory=list)
-    """What is never reported: subjects such as ``os.remove``, modules, libraries or capabilities;
-    a name allows everything below it."""
+    """Names that are never reported: subjects such as ``os.remove``, modules, libraries or
+    capabilities; a name includes everything below it."""
     enforcement: Enforcement = "enforce"
-    """``enforce`` (default): code with a blocking finding is not run. ``advise``: it is, and the
-    findings are in the result. ``off``: nothing is looked for."""
+    """``enforce`` (default): code with a blocking finding is not run. ``advise``: code is run, and
+    the findings are in the result. ``off``: code is not scanned."""
     on_parse_error: Literal["warn", "block"] = "warn"
-    """What code that is no program of its language is: a finding of severity LOW, or of HIGH."""
+    """Severity of code that does not parse: ``warn`` for LOW, ``block`` for HIGH."""
     refusal: Literal["raise", "result"] = "raise"
-    """How `run` refuses: by `SecurityViolationError`, or by a result of status ``blocked``."""
+    """Form of a refusal by `run`: `SecurityViolationError`, or a result of status ``blocked``."""
 
     def add_pattern(self, pattern: SecurityPattern) -> None:
-        """Look for one more pattern."""
+        """Add a pattern."""
         self.patterns = [*(self.patterns or ()), pattern]
 
     def add_restricted_module(self, module: RestrictedModule) -> None:
-        """Look for one more module."""
+        """Add a restricted module."""
         self.restricted_modules = [*(self.restricted_modules or ()), module]
 
     def grade(self, capability: Capability) -> SecurityIssueSeverity:
-        """Return how grave a capability is; SAFE for one that is not named."""
+        """Return the severity of a capability; SAFE for one that is not listed."""
         return self.capabilities.get(capability, SecurityIssueSeverity.SAFE)
 
     def explain(self) -> str:
-        """Return what the policy refuses and reports, as text for people."""
+        """Return a description of the policy for people."""
         threshold = self.severity_threshold
         title = f"policy {self.name!r}" if self.name else "policy without a name"
         blocked = "blocks nothing" if not threshold else f"blocks {threshold.word} and above"

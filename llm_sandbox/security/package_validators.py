@@ -1,4 +1,4 @@
-"""Names of libraries, checked before anything installs them; see `llm_sandbox.compat`."""
+"""Validation of library names before installation; see `llm_sandbox.compat`."""
 
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 
@@ -6,14 +6,14 @@ __all__ = ["validate_package_name"]
 
 
 def validate_package_name(library: str, language: str) -> str:
-    """Return a library's name as the language's installer is given it.
+    """Return the name of a library in the form that the installer of the language takes.
 
     Args:
-        library: The name, with a version if need be.
+        library: Name of the library, with a version if any.
         language: The language.
 
     Raises:
-        ValidationError: It is no name of a library.
-        LanguageNotSupportedError: There is no such language in this version.
+        ValidationError: The name is not valid.
+        LanguageNotSupportedError: The language is not supported.
     """
     return LanguageHandlerFactory.create_handler(language).validate_library(library)

@@ -1,8 +1,8 @@
-r"""A policy's own regular expressions, searched within a budget of time.
+r"""Search for the regular expressions of a policy, within a budget of time.
 
-Expressions are those of `re`, and are searched by `regex`, which can be stopped while it searches.
-Where the two read an expression differently (``{e}`` is no fuzzy match, ``[[:alpha:]]`` no class
-by name), `re` is followed. What stays different is ``\w``, to which `regex` counts combining marks.
+Expressions have the syntax of `re`, and are searched by `regex`, which can be interrupted. Where
+the two differ in syntax (``{e}`` is no fuzzy match, ``[[:alpha:]]`` no named class), `re` is
+followed. One difference remains: ``\w``, which in `regex` includes combining marks.
 """
 
 import re
@@ -31,14 +31,14 @@ _VERBOSE = re.compile(r"\(\?[a-zA-Z]*x")
 
 @dataclass(frozen=True, slots=True)
 class PatternHit:
-    """A pattern that was found."""
+    """Match of a pattern."""
 
     index: int
-    """Its place among the patterns, from 0."""
+    """Index of the pattern, from 0."""
     span: Span
-    """Where it matches first; the first line when that could not be told in time."""
+    """Span of the first match; the first line when the search timed out."""
     timed_out: bool
-    """Whether it could not be told in time whether it matches."""
+    """Whether the search timed out, so that a match is assumed."""
 
 
 def search(
@@ -47,18 +47,18 @@ def search(
     mask: Callable[[PatternTarget], str],
     budget_s: float = 0.25,
 ) -> list[PatternHit]:
-    r"""Return the first match of each pattern that has one, in the order of the patterns.
+    r"""Return the first match of each pattern that matches, in the order of the patterns.
 
-    What is not decided in time counts as found, and so does a pattern that cannot be searched.
-    Line ends of any kind are seen as ``\n``.
+    A search that times out counts as a match, and so does a pattern that cannot be searched. Line
+    ends of any kind are seen as ``\n``.
 
     Args:
-        patterns: What to look for.
-        source: The code, for places.
-        mask: Returns the code as a target sees it, character for character.
-        budget_s: Seconds of this process's time on processors for all patterns together, for code
-            of up to 100,000 characters; longer code has proportionally more. Patterns share it
-            equally, and what one does not need is left to the others.
+        patterns: Patterns to search for.
+        source: The code, for positions.
+        mask: Returns the code as a target sees it, of the same length.
+        budget_s: Seconds of processor time of this process for all patterns together, for code of
+            up to 100,000 characters; longer code has proportionally more. Patterns share it
+            equally, and unused time is left to the others.
     """
     texts: dict[PatternTarget, str] = {}
     hits: dict[int, PatternHit] = {}
@@ -88,15 +88,15 @@ def search(
 
 
 def compile_pattern(pattern: str, *, ignore_case: bool = False) -> "regex.Pattern[str]":
-    """Return an expression of `re` as one that can be stopped.
+    """Compile an expression of `re` by `regex`, whose searches can be interrupted.
 
     Args:
         pattern: The expression; `^` and `$` match at each line.
-        ignore_case: Whether upper and lower case are the same.
+        ignore_case: Whether matching is case-insensitive.
 
     Raises:
-        ValueError: It is no regular expression, is nested too deeply, or repeats too much by
-            counts, for which `regex` would take memory before it has searched anything.
+        ValueError: The pattern is not a regular expression, is nested too deeply, or has counted
+            repetitions for which `regex` would take too much memory before searching.
     """
     try:
         return _compiled(pattern, ignore_case)
@@ -130,20 +130,20 @@ def _with_plain_ends(text: str) -> str:
 
 
 class _Translation:
-    """An expression of `re` in the words of `regex`.
+    """Translation of an expression of `re` into the syntax of `regex`.
 
     Args:
         pattern: The expression.
 
     Raises:
-        ValueError: Its counted repetitions come to too much.
+        ValueError: The counted repetitions are too large.
     """
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
         self._verbose = _VERBOSE.search(pattern) is not None
         self._parts: list[str] = []
-        # How many characters each open group matches at least, and the last item in it.
+        # Minimum length of a match of each open group, and of its last item.
         self._sums, self._last = [0], 0
         at = 0
         while at < len(pattern):
@@ -152,7 +152,7 @@ class _Translation:
         """The translation."""
 
     def _step(self, at: int) -> int:
-        """Translate what begins at an offset, and return where it ends."""
+        """Translate the element at an offset, and return the offset after it."""
         character = self._pattern[at]
         if character == "\\":
             named = _NAMED.match(self._pattern, at)
@@ -184,7 +184,7 @@ class _Translation:
         return end
 
     def _set(self, at: int) -> int:
-        """A set of characters, in which `re` knows no sets and no names."""
+        """Translate a character set; `re` has neither nested sets nor named classes."""
         pattern = self._pattern
         end = at + 2 if pattern.startswith("[^", at) else at + 1
         parts = [pattern[at:end]]
@@ -202,7 +202,9 @@ class _Translation:
         return end + 1
 
     def _brace(self, at: int) -> int:
-        """A counted repetition, or a brace: to `regex` it may be the bound of a fuzzy match."""
+        """Translate a counted repetition or a literal brace, which `regex` may take for a fuzzy
+        match.
+        """
         found = _REPEAT.match(self._pattern, at)
         if found is None:
             self._parts.append("\\{")

@@ -1,4 +1,4 @@
-"""The words of policies, by the path that other programs import; see `llm_sandbox.compat`."""
+"""Policy classes at the import path of other programs; see `llm_sandbox.compat`."""
 
 from llm_sandbox.security.models import (
     RestrictedModule,

@@ -29,12 +29,11 @@ _LISTS: Mapping[str, type[pydantic.BaseModel]] = {
 
 
 def load_policy(path: str | Path) -> SecurityPolicy:
-    """Return the policy that a file describes.
+    """Load a policy from a file.
 
-    The file holds the fields of `SecurityPolicy`, severities by their names. ``preset`` names a
-    ready-made policy to start from: of that one, ``capabilities`` are changed one by one, lists are
-    added to, and what else is named is replaced. A policy that does not name itself has the file's
-    name without its ending.
+    The file has the fields of `SecurityPolicy`, with severities by name. ``preset`` names a
+    ready-made policy to start from: ``capabilities`` are changed one by one, lists are extended,
+    and other fields are replaced. A policy without ``name`` is named after the file.
 
     Args:
         path: A file that ends in ``.toml`` or ``.json``.
@@ -48,7 +47,7 @@ def load_policy(path: str | Path) -> SecurityPolicy:
 
 
 def find_policy(name: str) -> SecurityPolicy:
-    """Return the policy of a name that a person typed: a ready-made one, or a file.
+    """Return the policy of a preset name or of a path.
 
     Args:
         name: A preset, or a path that ends in ``.toml`` or ``.json``.
@@ -62,10 +61,10 @@ def find_policy(name: str) -> SecurityPolicy:
 
 
 class _Reader:
-    """One file.
+    """Reader of one policy file.
 
     Args:
-        path: Its place.
+        path: Path of the file.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Ready-made policies: one table of capability by severity.
+"""Ready-made policies, as one table of capability by severity.
 
 Letters are severities: H, M and L; `-` is not reported. `docs/security-policies.md` shows the same
 table with what each policy is for.
@@ -24,7 +24,7 @@ PolicyPreset: TypeAlias = Literal[
 """Name of a ready-made policy."""
 
 VERSION = 1
-"""Of the table; it is raised when a grade changes."""
+"""Version of the table; it is raised when a severity changes."""
 
 _SAFE, _LOW, _MEDIUM, _HIGH = SecurityIssueSeverity
 _GRADES = {"-": _SAFE, "L": _LOW, "M": _MEDIUM, "H": _HIGH}
@@ -69,16 +69,16 @@ def _columns() -> dict[str, dict[Capability, SecurityIssueSeverity]]:
 
 
 def get_security_policy(preset: PolicyPreset) -> SecurityPolicy:
-    """Return a new policy; changing it changes no other.
+    """Return a new copy of a ready-made policy.
 
     Args:
-        preset: `minimal` blocks attacks on the machine's secrets and what starts itself again;
-            `development` native memory and mining, too. `educational`, `data_science` and
-            `web_scraping` block what their users do not need. `production` allows web requests and
-            files of the working directory; `strict` blocks everything that has a name.
+        preset: `minimal` blocks attacks on the machine's secrets and persistence; `development`
+            also native memory and mining. `educational`, `data_science` and `web_scraping` block
+            what their users do not need. `production` allows web requests and files of the working
+            directory; `strict` blocks every capability.
 
     Raises:
-        ValidationError: no preset has this name.
+        ValidationError: There is no such preset.
     """
     if preset not in _COLUMNS:
         known = ", ".join(_COLUMNS)

@@ -1,4 +1,4 @@
-"""What a scan comes to: the findings of one piece of code, and what a policy makes of them."""
+"""Reports of scans: the findings in one piece of code, graded by a policy."""
 
 import json
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.exceptions.plain import to_plain
 from llm_sandbox.results.findings import SEVERITIES, Finding, SeverityName, Span
-from llm_sandbox.security.sightings import EngineName
+from llm_sandbox.security.raw_findings import EngineName
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -24,35 +24,36 @@ _PLAIN = (("lang", str), ("policy", str), ("problem", str), ("parsed", bool), ("
 
 @dataclass(frozen=True, slots=True)
 class ScanReport:
-    """What a scan found. The same code, language and policy give the same report."""
+    """Findings in one piece of code, which are the same for the same code, language and policy."""
 
     type: ClassVar[str] = "scan"
     """Tag in JSON."""
     lang: str
     """Language of the code."""
     engine: EngineName
-    """How the code was read."""
+    """Kind of engine that scanned the code."""
     policy: str = ""
-    """Name of the policy; empty for one without a name, and without a policy."""
+    """Name of the policy; empty for a policy without a name."""
     threshold: SeverityName = "safe"
-    """Findings of at least this severity block; ``safe`` (default) blocks nothing."""
+    """Severity from which findings block; ``safe`` (default) blocks nothing."""
     enforcement: Literal["enforce", "advise", "off"] = "enforce"
     """Whether code with a blocking finding is refused, or runs all the same."""
     findings: tuple[Finding, ...] = ()
-    """What was found, in the order of the code."""
+    """Findings in the order of the code."""
     parsed: bool = True
-    """Whether the code could be read; if not, there may be more in it than was found."""
+    """Whether the code parsed; if not, findings may be missing."""
     problem: str = ""
-    """Why it could not be read; empty when it could."""
+    """Reason why the code did not parse or was not scanned; empty when it was."""
     path: str | None = None
-    """Where the code comes from; None when it is in no file."""
+    """Path of the code; None when it is in no file."""
     read: bool = True
-    """Whether the code was looked at. Not where it is too long, or where reading it took too much
-    time or memory or failed: `problem` says which, and the code is not safe whatever the policy."""
+    """Whether the code was scanned. False for code that is too long, and for scans that took too
+    much time or memory or failed: `problem` has the reason, and the code is not safe under any
+    policy."""
 
     @property
     def blocking(self) -> tuple[Finding, ...]:
-        """The findings at or above the threshold."""
+        """Findings at or above the threshold."""
         least = SEVERITIES.index(self.threshold)
         if not least:
             return ()
@@ -60,40 +61,40 @@ class ScanReport:
 
     @property
     def is_safe(self) -> bool:
-        """Whether the code was looked at and no finding blocks; `parsed` says whether all was."""
+        """True if the code was scanned without a blocking finding; see `parsed` for gaps."""
         return self.read and not self.blocking
 
     @property
     def counts(self) -> dict[SeverityName, int]:
-        """Number of findings by severity, the gravest first, those without findings left out."""
+        """Number of findings by severity, most severe first, zeros left out."""
         found = [finding.severity for finding in self.findings]
         return {name: found.count(name) for name in reversed(SEVERITIES) if name in found}
 
     @property
     def summary(self) -> str:
-        """One line: how much was found, how much of it blocks, and whether the code was read."""
-        from llm_sandbox.security.report_text import summary_line
+        """Summary in one line: numbers of findings and of blocking ones, and parse problems."""
+        from llm_sandbox.security.report_views import summary_line
 
         return summary_line(self)
 
     def message_for_model(self) -> str:
-        """Return what the author of the code should read before trying again.
+        """Return the message for the model that wrote the code.
 
-        The findings that block come first; at most ten are told, in at most 4,000 characters.
-        Text of the code is quoted in it: each quotation is one line without invisible characters.
+        Blocking findings come first; the message has at most ten findings and 4,000 characters.
+        Quoted code is shown as one line without invisible characters.
         """
-        from llm_sandbox.security.report_text import message_for_model
+        from llm_sandbox.security.report_views import message_for_model
 
         return message_for_model(self)
 
     def __str__(self) -> str:
-        """One line for each finding, as compilers write them, and the summary."""
-        from llm_sandbox.security.report_text import finding_line
+        """Return one line for each finding, in the format of compilers, and the summary."""
+        from llm_sandbox.security.report_views import finding_line
 
         return "\n".join([*(finding_line(f, self.path) for f in self.findings), self.summary])
 
     def to_dict(self) -> dict[str, object]:
-        """Return the report as JSON-able data; `from_dict` brings it back."""
+        """Return the report as JSON-serialisable data; `from_dict` restores it."""
         data: dict[str, object] = {"schema": SCHEMA, "type": self.type}
         for name in self.__match_args__:
             value = getattr(self, name)
@@ -102,7 +103,7 @@ class ScanReport:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Return the report that `to_dict` described; unknown fields are ignored.
+        """Return the report that `to_dict` serialised; unknown fields are ignored.
 
         Raises:
             ValidationError: `data` is of another schema, or does not describe a report.
@@ -125,7 +126,7 @@ class ScanReport:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Return the report that `to_json` wrote; unknown fields are ignored.
+        """Return the report that `to_json` serialised; unknown fields are ignored.
 
         Raises:
             ValidationError: `text` is not JSON, of another schema, or does not describe a report.
@@ -145,7 +146,7 @@ class ScanReport:
         return sarif_log([self])
 
     def __rich__(self) -> "RenderableType":
-        """What rich prints: the findings with their code, and the summary."""
+        """Return the rich renderable: findings with their code, and the summary."""
         from llm_sandbox.security.report_views import as_rich
 
         return as_rich(self)
@@ -157,7 +158,7 @@ class ScanReport:
 
 
 def _check_fields(given: Mapping[str, Any]) -> None:
-    """Refuse fields of another type than the report's."""
+    """Check the types of the fields of a report."""
     for name, kind in _PLAIN:
         if name in given and not isinstance(given[name], kind):
             raise _undescribed(name)

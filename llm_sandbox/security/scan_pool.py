@@ -1,8 +1,8 @@
-"""Processes that read code, kept between scans, each ended when a scan takes too long.
+"""Pool of scanner processes, each killed when a scan takes too long.
 
-A scan is never run in the host's own process: what code makes the reading take, in time or memory,
-is taken from a process that can be killed. One is started when it is first needed and serves one
-scan at a time; scans of several threads have up to four.
+Scans never run in the host's own process: code that takes too much time or memory to scan takes it
+from a process that can be killed. A process is started when first needed and serves one scan at a
+time; scans of several threads have up to four.
 """
 
 import atexit
@@ -18,8 +18,8 @@ import threading
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import Deadline
-from llm_sandbox.security.handler_reading import CodeReader
 from llm_sandbox.security.models import SecurityPolicy
+from llm_sandbox.security.regex_engine import CodeReader
 from llm_sandbox.security.report import ScanReport
 from llm_sandbox.security.scan_worker import receive, seconds_for, send
 from llm_sandbox.security.source import Source
@@ -34,20 +34,20 @@ _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; "
     "from llm_sandbox.security.scan_worker import main; main()"
 )
-# Where some interpreters find their own library; nothing else of the environment is handed on.
+# Some interpreters need it to find their library; no other variable is passed on.
 _VARIABLES = ("LD_LIBRARY_PATH",)
 _LATE = (signal.SIGALRM, signal.SIGXCPU)
 
 
 class _Ended(Exception):
-    """The process ended or closed the connection before it answered."""
+    """End of a scanner process, or of its connection, before the reply."""
 
 
 class _Process:
-    """One process that reads code.
+    """One scanner process.
 
     Args:
-        pickled: The handler that it reads by; empty for languages that have an engine.
+        pickled: Pickled handler; empty for languages with an engine.
     """
 
     def __init__(self, pickled: bytes) -> None:
@@ -74,10 +74,10 @@ class _Process:
             far.close()
 
     def ask(self, request: bytes, chars: int, deadline: Deadline) -> bytes:
-        """Return the reply to a request.
+        """Send a request and return the reply.
 
         Raises:
-            TimeoutError: It took too long, and the process was killed.
+            TimeoutError: The reply took too long, and the process was killed.
             ValueError: The reply is too long, and the process was killed.
             _Ended: The process has ended.
         """
@@ -111,13 +111,13 @@ class _Process:
         return reply
 
     def end(self) -> int:
-        """End it, and return its exit status as `subprocess` does."""
+        """Kill the process, and return the exit status as `subprocess` does."""
         self._connection.close()
         self._process.kill()
         return self._process.wait()
 
     def exit_status(self) -> int:
-        """Wait for the end of a process that closed its connection."""
+        """Wait for the end of a process that closed its connection, and return the exit status."""
         self._connection.close()
         try:
             return self._process.wait(_END_S)
@@ -125,14 +125,14 @@ class _Process:
             return self.end()
 
     def forget(self) -> None:
-        """Let go of a process that belongs to the process which this one was forked from."""
+        """Close the connection to a process of the parent, after a fork."""
         self._connection.close()
         # Or it would be warned of as one that nobody waited for.
         self._process.returncode = 0
 
 
 class ScanPool:
-    """The processes that read code for one host process: one for each processor, at most four."""
+    """Scanner processes of one host process: one for each processor, at most four."""
 
     def __init__(self) -> None:
         self._renew()
@@ -146,16 +146,16 @@ class ScanPool:
         reader: CodeReader | None,
         timeout: float | None,
     ) -> ScanReport | str:
-        """Return the report of a program, or why it was not read.
+        """Return the report of a program, or the reason why it was not scanned.
 
         Args:
             source: The program.
-            policy: What grades the findings.
-            reader: The handler of a language that has no engine; None for those that have.
-            timeout: Seconds until it counts as not read, if that is before the scan's own deadline.
+            policy: The policy that grades the findings.
+            reader: The handler of a language without an engine; None for the others.
+            timeout: Timeout in seconds, if that is before the scan's own deadline.
 
         Raises:
-            ValidationError: The handler cannot be handed to another process.
+            ValidationError: The handler cannot be pickled.
         """
         deadline = Deadline.after(timeout)
         chars = len(source.text)
@@ -174,18 +174,18 @@ class ScanPool:
         except TimeoutError:
             return f"reading it takes longer than {seconds:.3g} seconds"
         except (ValueError, RecursionError, ValidationError):
-            return "what reading it gave is no report"
+            return "the scanner process returned an invalid report"
         except OSError as error:
-            return f"the process that reads code could not be started: {error.strerror}"
+            return f"the scanner process could not be started: {error.strerror}"
 
     def warm_up(self) -> None:
-        """Start a process, unless there is one, and do not wait for it; a scan says what failed."""
+        """Start a process unless one exists, without waiting; a later scan reports failures."""
         with self._free, contextlib.suppress(OSError):
             if not self._all:
                 self._idle.append(self._started(b""))
 
     def close(self) -> None:
-        """End all processes that read nothing; what is asked later starts others."""
+        """End all idle processes; later scans start others."""
         with self._free:
             for process in self._idle:
                 self._all.discard(process)
@@ -202,12 +202,12 @@ class ScanPool:
             except _Ended:
                 status = process.exit_status()
                 self._drop(process)
-                # It had nothing to do for long, or had grown large: that says nothing of the code.
+                # The process was idle for long, or had grown large: the code is not the reason.
                 if is_used and not status:
                     continue
                 if -status in _LATE:
                     raise TimeoutError from None
-                return f"the process that reads code ended ({_ending(status)})"
+                return f"the scanner process ended ({_ending(status)})"
             except BaseException:
                 process.end()
                 self._drop(process)
@@ -216,7 +216,7 @@ class ScanPool:
             return ScanReport.from_dict(reply) if "schema" in reply else str(reply["problem"])
 
     def _take(self, pickled: bytes, deadline: Deadline) -> tuple[_Process, bool]:
-        """Return a process that nobody else asks meanwhile, and whether it was there before."""
+        """Return a process for exclusive use, and whether it already existed."""
         with self._free:
             while True:
                 for process in self._idle:
@@ -269,8 +269,8 @@ def _pickled(reader: CodeReader | None) -> bytes:
         return pickle.dumps(reader)
     except Exception as error:
         raise ValidationError(
-            f"the handler of {reader.name} cannot be handed to the process that reads code: "
-            f"expected an object that pickle can copy, of a class at the top of a module ({error})",
+            f"invalid handler of {reader.name}: expected an object that pickle can copy, of a "
+            f"class at the top of a module ({error})",
             parameter="reader",
         ) from error
 
@@ -280,4 +280,4 @@ def _ending(status: int) -> str:
 
 
 SCAN_POOL = ScanPool()
-"""The processes that all scans of this process share."""
+"""Pool that all scans of this process share."""

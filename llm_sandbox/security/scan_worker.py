@@ -1,8 +1,8 @@
-"""The process that reads code, one program after another, under limits that the kernel holds.
+"""Scanner process: scans one program after another, under limits that the kernel enforces.
 
-It is started by `scan_pool`, without the host's environment, and ends when the host does. Requests
-and replies are JSON behind their length, over the socket that is its standard input. Nothing is
-opened after the limits are set, so all that reading needs is loaded before.
+The process is started by `scan_pool`, without the host's environment, and ends when the host does.
+Requests and replies are JSON with a length prefix, over the socket that is its standard input. No
+file is opened after the limits are set, so all modules that scans need are loaded before.
 """
 
 import codecs
@@ -20,16 +20,16 @@ from functools import lru_cache
 from importlib import import_module
 from math import ceil
 
-from llm_sandbox.security.handler_reading import CodeReader
+from llm_sandbox.security.in_process import scan_in_process
 from llm_sandbox.security.languages import LANGUAGES
 from llm_sandbox.security.models import SecurityPolicy
-from llm_sandbox.security.reading import read
+from llm_sandbox.security.regex_engine import CodeReader
 from llm_sandbox.security.source import Source
 
 __all__ = ["IDLE_S", "main", "memory_for", "receive", "seconds_for", "send"]
 
 IDLE_S = 120.0
-"""Seconds without a request after which the process ends."""
+"""Seconds without a request after which the process exits."""
 
 _LENGTH = struct.Struct("!Q")
 _PIECE = 1 << 20
@@ -44,12 +44,12 @@ _SAMPLE = "x = 'é' + 1\n"
 
 
 def seconds_for(characters: int) -> float:
-    """Return how long reading code of that length may take."""
+    """Return the time limit in seconds for code of a length."""
     return _SECONDS + _SECONDS_PER_CHARACTER * characters
 
 
 def memory_for(characters: int) -> int:
-    """Return how many bytes reading code of that length may take."""
+    """Return the memory limit in bytes for code of a length."""
     return _MEMORY + _MEMORY_PER_CHARACTER * characters
 
 
@@ -61,15 +61,15 @@ def send(connection: socket.socket, data: bytes) -> None:
 def receive(
     connection: socket.socket, most: int = 1 << 30, before: Callable[[], None] | None = None
 ) -> bytes:
-    """Return the next message; empty at the end of the connection.
+    """Receive the next message; empty at the end of the connection.
 
     Args:
-        connection: Where it comes from.
-        most: Bytes that it may have.
-        before: Called before each wait.
+        connection: Connection to receive from.
+        most: Maximum length in bytes.
+        before: Function that is called before each wait.
 
     Raises:
-        ValueError: It has more.
+        ValueError: The message is longer.
     """
     head = _exactly(connection, _LENGTH.size, before)
     if not head:
@@ -93,17 +93,17 @@ def _exactly(connection: socket.socket, length: int, before: Callable[[], None] 
 
 
 def main() -> None:
-    """Serve until the host ends the connection or nothing was asked for two minutes."""
+    """Serve requests until the host closes the connection or two minutes pass without one."""
     connection = socket.socket(fileno=0)
     _be_ordinary()
     try:
         pickled = receive(connection)[1:]
-        # The host's own object, by the host's own word: nothing of the code that is read.
+        # Pickled by the host from its own object: no part of the scanned code.
         reader: CodeReader | None = pickle.loads(pickled) if pickled else None  # noqa: S301
         _load_everything()
-        # Refuses what is not a handler now, and loads what a handler puts off.
+        # Fails early for an invalid handler, and triggers the handler's lazy imports.
         if reader is not None:
-            read(Source("", reader.name), SecurityPolicy(), reader)
+            scan_in_process(Source("", reader.name), SecurityPolicy(), reader)
     except Exception as error:  # noqa: BLE001 - whatever it is, the host tells it
         send(connection, json.dumps({"problem": f"{type(error).__name__}: {error}"}).encode())
         return
@@ -120,7 +120,7 @@ def main() -> None:
 
 
 def _be_ordinary() -> None:
-    """Undo what the host's process may have set of signals, and be the first to go for memory."""
+    """Reset signals to their defaults, and prefer this process for the out-of-memory killer."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     for number in (signal.SIGALRM, signal.SIGXCPU):
         signal.signal(number, signal.SIG_DFL)
@@ -129,8 +129,8 @@ def _be_ordinary() -> None:
 
 
 def _load_everything() -> None:
-    """Load what reading may need: no file can be read later."""
-    from llm_sandbox.security.python.decoding import CODECS
+    """Load all modules that scans may need: no file can be opened later."""
+    from llm_sandbox.security.python.pure import CODECS
 
     for codec in CODECS:
         with contextlib.suppress(LookupError):
@@ -140,11 +140,11 @@ def _load_everything() -> None:
         {"patterns": [{"pattern": "x", "description": "", "severity": 1, "target": "code"}]}
     )
     for lang in LANGUAGES:
-        read(Source(_SAMPLE, lang), policy, None)
+        scan_in_process(Source(_SAMPLE, lang), policy, None)
 
 
 def _give_up_rights() -> int:
-    """Give up what reading does not need, and return the size of the process."""
+    """Drop privileges that scans do not need, and return the size of the process."""
     if os.geteuid() == 0:
         with contextlib.suppress(OSError):
             os.setgroups(())
@@ -194,7 +194,7 @@ def _answer(request: dict[str, object], reader: CodeReader | None, size: int) ->
     # The kernel ends the process then, even where the host that should is gone.
     signal.setitimer(signal.ITIMER_REAL, seconds + 1)
     try:
-        report = read(source, _policy(str(request["policy"])), reader)
+        report = scan_in_process(source, _policy(str(request["policy"])), reader)
         return report.to_json().encode()
     except MemoryError:
         problem = f"reading it takes more than {memory_for(len(code)) >> 20:,} MiB of memory"

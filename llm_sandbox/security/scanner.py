@@ -1,4 +1,4 @@
-"""The scan of a program: what it does is read in a process of its own, and graded by a policy."""
+"""Scans of programs, in a process of their own, graded by a policy."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import validate_timeout
-from llm_sandbox.security.handler_reading import CodeReader
 from llm_sandbox.security.languages import LANGUAGES, canonical
 from llm_sandbox.security.models import SecurityPolicy
 from llm_sandbox.security.presets import PolicyPreset, get_security_policy
+from llm_sandbox.security.regex_engine import CodeReader
 from llm_sandbox.security.source import Source
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["LONGEST", "reporting_policy", "scan", "scan_with"]
 
 LONGEST = 2_000_000
-"""Characters that are read; longer code is a finding of severity HIGH."""
+"""Maximum length of scanned code in characters; longer code is a finding of severity HIGH."""
 
 
 def scan(
@@ -30,29 +30,29 @@ def scan(
     path: str | None = None,
     timeout: float | None = None,
 ) -> "ScanReport":
-    """Look at code without running it, and say what it would do.
+    """Scan code without running it.
 
-    Code is read in a process of its own, which is kept for the next scan. It has 10 seconds, 10
-    more for each million characters, and a limit of memory; code that needs more is not read, which
-    the report says (`read`), and is never safe.
+    Code is scanned in a process of its own, which is kept for the next scan. The limits are 10
+    seconds, 10 more for each million characters, and an amount of memory; code that exceeds them is
+    not scanned, which the report says (`read`), and is never safe.
 
     Args:
         code: The code.
-        lang: Its language: python, javascript, java, cpp, go, ruby, r or bash.
-        policy: What grades the findings; a policy or the name of a ready-made one. None (default)
-            reports every capability at its ordinary grade and blocks nothing.
-        notebook: Whether Python is a cell for an IPython kernel, with its magics and shell lines;
-            None (default) takes it for one where it is not plain Python.
-        path: Where the code is from, for the report.
-        timeout: Seconds after which it counts as not read, waiting for a process included; None
-            (default) for no other deadline than that of every scan.
+        lang: Language: python, javascript, java, cpp, go, ruby, r or bash.
+        policy: The policy that grades the findings, or the name of a ready-made one. None (default)
+            reports every capability at its default severity and blocks nothing.
+        notebook: Whether Python is a cell for an IPython kernel, with magics and shell lines; None
+            (default) decides by whether it is plain Python.
+        path: Path of the code, for the report.
+        timeout: Timeout in seconds, waiting for a process included; None (default) for only the
+            deadline of every scan.
 
     Returns:
-        The findings, by their place in the code.
+        The report, with findings in the order of the code.
 
     Raises:
-        LanguageNotSupportedError: The language cannot be read.
-        ValidationError: An argument is not acceptable.
+        LanguageNotSupportedError: The language is not supported.
+        ValidationError: An argument is invalid.
     """
     if not isinstance(code, str):
         raise ValidationError(f"code must be text, not {type(code).__name__}", parameter="code")
@@ -69,14 +69,14 @@ def scan_with(
     notebook: bool | None = None,
     timeout: float | None = None,
 ) -> "ScanReport":
-    """Look at code of any language that has a handler.
+    """Scan code of any language that has a handler.
 
     Args:
-        reader: The handler. Of a language that cannot be read otherwise its patterns of imports
-            and comments are used, in the process that reads code: it has to be an object that
-            `pickle` can copy, of a class that another process can import.
+        reader: The handler. For a language without an engine, its patterns of imports and comments
+            are used in the scanner process: it has to be an object that `pickle` can copy, of a
+            class that another process can import.
         code: The code.
-        policy: What grades the findings.
+        policy: The policy that grades the findings.
         notebook: As in `scan`.
         timeout: As in `scan`.
     """
@@ -86,7 +86,7 @@ def scan_with(
 
 
 def reporting_policy() -> SecurityPolicy:
-    """Return the policy of a scan without one: everything at its ordinary grade, nothing blocks."""
+    """Return the default policy: all capabilities at their default severity, nothing blocks."""
     return _ordinary().model_copy(deep=True)
 
 
@@ -119,7 +119,7 @@ def _chosen(policy: "SecurityPolicy | PolicyPreset | None") -> SecurityPolicy:
 def _report(
     source: Source, policy: SecurityPolicy, reader: CodeReader | None, timeout: float | None
 ) -> "ScanReport":
-    from llm_sandbox.security.reading import unread
+    from llm_sandbox.security.in_process import unread_report
     from llm_sandbox.security.report import ScanReport
 
     timeout = validate_timeout(timeout, "timeout")
@@ -127,8 +127,8 @@ def _report(
         threshold = policy.severity_threshold.word
         return ScanReport(source.lang, "lexical", policy.name, threshold, policy.enforcement)
     if len(source.text) > LONGEST:
-        return unread(source, policy, f"longer than {LONGEST:,} characters")
+        return unread_report(source, policy, f"longer than {LONGEST:,} characters")
     from llm_sandbox.security.scan_pool import SCAN_POOL
 
     report = SCAN_POOL.read(source, policy, reader, timeout)
-    return unread(source, policy, report) if isinstance(report, str) else report
+    return unread_report(source, policy, report) if isinstance(report, str) else report

@@ -1,4 +1,4 @@
-"""Code as the engines see it: text with lines, columns and snippets."""
+"""Source text of a program, with lines, columns and snippets."""
 
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ _SNIPPET = 200
 
 @dataclass(frozen=True)
 class Source:
-    r"""A program's text. Lines end at ``\n``, ``\r\n`` or ``\r``.
+    r"""Source text of a program. Lines end at ``\n``, ``\r\n`` or ``\r``.
 
     Args:
-        text: As it was given.
+        text: The text, unchanged.
         lang: Name of the language, such as ``python``.
-        notebook: Whether it is a cell for an IPython kernel; None when that has to be told from
-            the text.
+        notebook: Whether the program is a cell for an IPython kernel; None when that depends on the
+            text.
     """
 
     text: str
@@ -40,8 +40,8 @@ class Source:
         """Number of the last line."""
         return len(self.starts)
 
-    def place(self, offset: int) -> tuple[int, int]:
-        """Return line and column of an offset, both from 1."""
+    def position(self, offset: int) -> tuple[int, int]:
+        """Return the line and column of an offset, both from 1."""
         offset = min(max(offset, 0), len(self.text))
         line = bisect_right(self.starts, offset)
         return line, offset - self.starts[line - 1] + 1
@@ -53,7 +53,7 @@ class Source:
 
     def span(self, start: int, end: int) -> Span:
         """Return the span between two offsets."""
-        return Span(*self.place(start), *self.place(end))
+        return Span(*self.position(start), *self.position(end))
 
     def line_span(self, line: int) -> Span:
         """Return the span of a whole line without its end."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from llm_sandbox.security.python.engine import sight
-from llm_sandbox.security.python.words import names
+from llm_sandbox.security.python.engine import scan
+from llm_sandbox.security.python.full_names import names
 from llm_sandbox.security.source import Source
 
 MEMORY = 1 << 30
@@ -156,10 +156,10 @@ def main(number: int, count: int, log: Path) -> None:
         log.write_text(text, encoding="utf-8")
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
-            sightings = sight(Source(text, "python"))
+            output = scan(Source(text, "python"))
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
-        assert sightings.engine == "ast"
+        assert output.engine == "ast"
         read += 1
         done.add(text)
 

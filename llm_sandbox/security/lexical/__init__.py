@@ -1,1 +1,1 @@
-"""Code read as a row of words: comments, strings and code told apart, without any grammar."""
+"""Lexical analysis of code, without grammars: comments, strings, words."""

@@ -1,71 +1,74 @@
-"""Parts of a text: what is comment, what strings hold, and the rest, which is code."""
+"""Regions of program text: comments, strings and code, and masks that blank them out."""
 
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from importlib import import_module
 
-__all__ = ["Frame", "Kind", "Mode", "Region", "Step", "Walk", "regions_of"]
+from llm_sandbox.security.models import PatternTarget
+
+__all__ = ["Frame", "Kind", "Mode", "Region", "Step", "Walk", "mask", "regions", "regions_of"]
 
 
 class Kind(IntEnum):
-    """What a region is."""
+    """Kind of a region."""
 
     COMMENT = 0
-    """A comment, with its marks."""
+    """Comment, with its delimiters."""
     STRING = 1
-    """What a string holds, without its quotes."""
+    """Content of a string, without its quotes."""
 
 
 Region = tuple[int, int, Kind]
-"""Start, end (excluded) and kind. What lies between regions is code."""
+"""Start, end (excluded) and kind. Text between regions is code."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What is looked for in one kind of place, such as code or the inside of a string."""
+    """Tokenizer mode, such as for code or for the inside of a string."""
 
     pattern: re.Pattern[str]
-    """Finds the next mark; each alternative is a named group."""
+    """Pattern of the next token; each alternative is a named group."""
     steps: Mapping[str, "Step"]
-    """What to do at a mark, by the name of its group."""
+    """Step for a token, by the name of its group."""
     holds_text: bool = False
-    """Whether what lies between marks belongs to a string."""
+    """Whether text between tokens belongs to a string."""
 
 
 @dataclass(slots=True)
 class Frame:
-    """A place that the walk is in."""
+    """Frame on the tokenizer's stack of modes."""
 
     mode: Mode
     limit: int
-    """Where it ends at the latest: a heredoc's end, or the text's."""
+    """Latest end of the frame: that of a heredoc or of the text."""
     closing: str = ""
-    """What ends it, where the opening mark decides that."""
+    """Closing token, where the opening token determines it."""
     opening: str = ""
-    """What opens one more level of it; empty when it does not nest."""
+    """Token that opens a further level; empty when the frame does not nest."""
     depth: int = 0
-    """How many levels are open within."""
+    """Number of open levels within."""
 
 
 @dataclass(slots=True)
 class Walk:
-    """One walk through a text, from its start to its end, never back."""
+    """Tokenizer of one text, from its start to its end without backtracking."""
 
     text: str
     stack: list[Frame]
     regions: list[Region] = field(default_factory=list)
     waiting: list[tuple[str, bool, Mode]] = field(default_factory=list)
-    """Heredocs that begin after this line: the word that ends it, whether that may be indented, and
-    how it is read."""
+    """Heredocs that begin after this line: closing word, whether that may be indented, and mode."""
     barren: int = 0
-    """No regular expression begins before this offset: one was looked for and not found."""
+    """Offset before which no regular expression literal begins, as a search found none."""
     lines: dict[tuple[str, bool], list[int]] | None = None
-    """Where lines begin, by their text with and without indentation; made for the first heredoc."""
+    """Starts of lines, by their text with and without indentation; computed for the first heredoc.
+    """
 
     def add(self, start: int, end: int, kind: Kind) -> None:
-        """Note a region; empty ones are dropped and those that touch are joined."""
+        """Add a region; empty ones are dropped, and adjacent ones are joined."""
         if start >= end:
             return
         if self.regions:
@@ -76,11 +79,11 @@ class Walk:
         self.regions.append((start, end, kind))
 
     def push(self, mode: Mode, closing: str = "", opening: str = "") -> None:
-        """Enter a place."""
+        """Push a frame."""
         self.stack.append(Frame(mode, self.stack[-1].limit, closing, opening))
 
     def pop(self) -> None:
-        """Leave a place; the outermost one stays."""
+        """Pop a frame; the outermost one stays."""
         if len(self.stack) > 1:
             self.stack.pop()
 
@@ -103,7 +106,7 @@ class Walk:
         return found[0] if found else ""
 
     def line_that_is(self, word: str, after: int, *, indented: bool) -> int | None:
-        """Return where the next line with only a word on it begins, from an offset on."""
+        """Return the start of the next line that consists of a word, from an offset on."""
         if self.lines is None:
             self.lines = {}
             for found in _LINE.finditer(self.text):
@@ -115,7 +118,7 @@ class Walk:
         return starts[index] if index < len(starts) else None
 
     def enter_heredocs(self, at: int) -> int:
-        """Enter the heredocs that wait for the end of a line; return where reading goes on."""
+        """Push the heredocs that begin after the line; return the offset to continue at."""
         for index, (word, indented, mode) in enumerate(self.waiting):
             end = self.line_that_is(word, at, indented=indented)
             if end is None or end >= self.stack[-1].limit:
@@ -128,7 +131,7 @@ class Walk:
 
 
 Step = Callable[[Walk, "re.Match[str]"], int]
-"""What is done at a mark: returns where reading goes on."""
+"""Function that handles a token and returns the offset to continue at."""
 
 _WORD_END = re.compile(r"[\w$]+\Z")
 _LINE = re.compile(r"^([ \t]*)([^\r\n]*)", re.MULTILINE)
@@ -137,7 +140,7 @@ _LINE = re.compile(r"^([ \t]*)([^\r\n]*)", re.MULTILINE)
 def regions_of(text: str, outermost: Mode) -> list[Region]:
     """Return the comments and strings of a text in order.
 
-    Never raises: what is broken is read as far as it goes. Time grows with the length of the text.
+    Never raises: broken code is scanned as far as it goes. Time grows with the length of the text.
     """
     walk = Walk(text, [Frame(outermost, len(text))])
     at = 0
@@ -158,3 +161,57 @@ def regions_of(text: str, outermost: Mode) -> list[Region]:
         line_end = text.find("\n", end)
         at = len(text) if line_end < 0 else line_end + 1
         at = walk.enter_heredocs(at)
+
+
+_GRAMMARS = {
+    "bash": "bash",
+    "c": "cpp",
+    "cpp": "cpp",
+    "go": "go",
+    "java": "java",
+    "javascript": "javascript",
+    "python": "python",
+    "r": "r",
+    "ruby": "ruby",
+    "typescript": "javascript",
+}
+_SEEN = re.compile(r"[^\r\n]+")
+
+
+def mask(text: str, lang: str, target: PatternTarget) -> str:
+    """Return text of the same length and line ends, with everything but the target blanked.
+
+    Comments are always blanked. Broken code is scanned as far as it goes; time grows with the
+    length of the text. In an unknown language nothing is blanked.
+
+    Args:
+        text: A program.
+        lang: Name of its language, such as ``python``.
+        target: ``code`` blanks the contents of strings and keeps their quotes; ``strings`` blanks
+            all but the contents of strings; ``all`` keeps both.
+    """
+    if lang not in _GRAMMARS:
+        return text
+    kept: list[str] = []
+    at = 0
+    for start, end, kind in regions(text, lang):
+        kept.append(_blank(text[at:start]) if target == "strings" else text[at:start])
+        blanked = kind is Kind.COMMENT or target == "code"
+        kept.append(_blank(text[start:end]) if blanked else text[start:end])
+        at = end
+    kept.append(_blank(text[at:]) if target == "strings" else text[at:])
+    return "".join(kept)
+
+
+def regions(text: str, lang: str) -> list[Region]:
+    """Return the comments and strings of a program in order; none for an unknown language."""
+    name = _GRAMMARS.get(lang)
+    if name is None:
+        return []
+    grammar = import_module(f"llm_sandbox.security.lexical.grammars.{name}")
+    outermost: Mode = grammar.OUTERMOST
+    return regions_of(text, outermost)
+
+
+def _blank(text: str) -> str:
+    return _SEEN.sub(lambda found: " " * len(found[0]), text)

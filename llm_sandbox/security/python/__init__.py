@@ -1,1 +1,1 @@
-"""How Python programs and notebook cells are read: `engine.sight`."""
+"""Engine for Python programs and notebook cells; see `engine.scan`."""

@@ -1,4 +1,4 @@
-"""Read Python: a program or a notebook's cell."""
+"""Engine for Python programs and notebook cells."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from llm_sandbox.results.findings import Span
-from llm_sandbox.security.python.cells import Cell, has_syntax, read_cell, with_automagic
 from llm_sandbox.security.python.expressions import EXPRESSIONS
-from llm_sandbox.security.python.fallback import read_broken
-from llm_sandbox.security.python.machine import ExhaustedError, Machine
-from llm_sandbox.security.python.magics import follow_magic
-from llm_sandbox.security.python.parsing import Parsed, declared_text, parse
-from llm_sandbox.security.python.positions import Positions
-from llm_sandbox.security.python.running import survey
+from llm_sandbox.security.python.functions import analyse
+from llm_sandbox.security.python.interpreter import ExhaustedError, Interpreter, Positions
+from llm_sandbox.security.python.notebook import (
+    Cell,
+    follow_magic,
+    has_syntax,
+    read_cell,
+    with_automagic,
+)
+from llm_sandbox.security.python.parsing import Parsed, declared_text, parse, read_broken
 from llm_sandbox.security.python.sinks import CALLS, ONLY_CALLED
 from llm_sandbox.security.python.statements import STATEMENTS
-from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
 
 if TYPE_CHECKING:
@@ -28,35 +31,35 @@ if TYPE_CHECKING:
 
     from llm_sandbox.security.python.values import Value
 
-__all__ = ["follow", "read_program", "sight"]
+__all__ = ["follow", "read_program", "scan"]
 
 _LARGE = 50_000
-"""Characters."""
+"""Length in characters from which garbage collection is suspended."""
 
 
-def sight(source: Source) -> Sightings:
-    """Return what a Python program is able to do; never raises and never runs it.
+def scan(source: Source) -> ScanOutput:
+    """Scan a Python program; never raises and never runs it.
 
     Args:
         source: The program, or a notebook's cell.
     """
     source, margin = _without_margin(source)
-    sightings = Sightings("ast")
-    machine = Machine(source, sightings, EXPRESSIONS, STATEMENTS)
+    output = ScanOutput("ast")
+    interpreter = Interpreter(source, output, EXPRESSIONS, STATEMENTS)
     with _no_collections(source):
         try:
-            _read(machine, source)
+            _read(interpreter, source)
         except ExhaustedError:
-            sightings.unseen = True
-            sightings.problem = "following it takes much more work than its length deserves"
-            sightings.problem_span = None
+            output.abandoned = True
+            output.problem = "following it takes much more work than its length deserves"
+            output.problem_span = None
     if margin:
-        _move(sightings, margin)
-    return sightings
+        _shift(output, margin)
+    return output
 
 
 def _without_margin(source: Source) -> tuple[Source, int]:
-    """Take away what all lines of a cell are indented by, as IPython does, and say how much."""
+    """Remove the common indentation of a cell, as IPython does, and return its width."""
     before = _indentation(source.text) if source.notebook else 0
     if not before:
         return source, 0
@@ -65,27 +68,27 @@ def _without_margin(source: Source) -> tuple[Source, int]:
 
 
 def _indentation(text: str) -> int:
-    """How far the first line is indented that has anything on it."""
+    """Return the indentation of the first line that is not blank."""
     rest = text.lstrip()
     return len(text[: len(text) - len(rest)].rpartition("\n")[2])
 
 
-def _move(sightings: Sightings, columns: int) -> None:
-    """Say where things are in the text as it was given."""
+def _shift(output: ScanOutput, columns: int) -> None:
+    """Shift the positions of findings to those in the original text."""
 
     def moved(span: Span) -> Span:
         column, end_column = span.column + columns, span.end_column + columns
         return replace(span, column=column, end_column=end_column)
 
-    sightings.seen[:] = [replace(one, span=moved(one.span)) for one in sightings.seen]
-    sightings.modules[:] = [replace(one, span=moved(one.span)) for one in sightings.modules]
-    if sightings.problem_span is not None:
-        sightings.problem_span = moved(sightings.problem_span)
+    output.findings[:] = [replace(one, span=moved(one.span)) for one in output.findings]
+    output.modules[:] = [replace(one, span=moved(one.span)) for one in output.modules]
+    if output.problem_span is not None:
+        output.problem_span = moved(output.problem_span)
 
 
 @contextmanager
 def _no_collections(source: Source) -> Iterator[None]:
-    """Keep the garbage collector from going through a large tree again and again as it grows."""
+    """Suspend garbage collection while a large tree grows."""
     if len(source.text) < _LARGE or not gc.isenabled():
         yield
         return
@@ -96,28 +99,28 @@ def _no_collections(source: Source) -> Iterator[None]:
         gc.enable()
 
 
-def _read(machine: Machine, source: Source) -> None:
-    read_program(machine, source)
+def _read(interpreter: Interpreter, source: Source) -> None:
+    read_program(interpreter, source)
     declared = declared_text(source) if source.notebook is not True else None
     if declared is not None:
         codec, text = declared
         first = source.line_span(1)
-        with machine.text(Source(text, "python", False), first, (codec,)) as may:
+        with interpreter.nested_text(Source(text, "python", False), first, (codec,)) as may:
             if may:
-                read_program(machine, machine.positions.source)
-    _finish(machine)
+                read_program(interpreter, interpreter.positions.source)
+    _interpret_uncalled(interpreter)
 
 
-def read_program(m: Machine, source: Source, first_line: int = 1) -> Value | None:
-    """Read a program, the outermost one or one that is evaluated within it.
+def read_program(m: Interpreter, source: Source, first_line: int = 1) -> Value | None:
+    """Interpret a program, either the outermost one or one that it evaluates.
 
     Args:
-        m: The reading.
+        m: The interpreter.
         source: The program.
-        first_line: Line of the text that is told of, at which the program begins.
+        first_line: Line of the reported text at which the program begins.
 
     Returns:
-        What its last statement gives when that is an expression.
+        The value of the last statement when that is an expression.
     """
     text = source.text
     cell: Cell | None = None
@@ -125,7 +128,7 @@ def read_program(m: Machine, source: Source, first_line: int = 1) -> Value | Non
         cell = _as_cell(source)
     parsed = parse(text if cell is None else cell.python)
     if parsed.tree is None and cell is None and source.notebook is not False:
-        cell, retried = _second_try(source)
+        cell, retried = _parse_as_cell(source)
         parsed = retried if cell is not None else parsed
     m.positions = Positions(source, first_line, parsed.shift)
     m.magics = {magic.span.line: magic for magic in cell.magics} if cell is not None else {}
@@ -147,8 +150,8 @@ def _as_cell(source: Source) -> Cell:
     return cell if parse(cell.python).tree is not None else with_automagic(cell, source)
 
 
-def _second_try(source: Source) -> tuple[Cell | None, Parsed]:
-    """Take a text that is no Python for a cell; without a cell when it is none either."""
+def _parse_as_cell(source: Source) -> tuple[Cell | None, Parsed]:
+    """Parse text that is not Python as a cell; without a cell when it is not one either."""
     cell = with_automagic(read_cell(source), source)
     parsed = parse(cell.python)
     if not cell.magics:
@@ -156,19 +159,19 @@ def _second_try(source: Source) -> tuple[Cell | None, Parsed]:
     return cell, parsed
 
 
-def _report_problem(m: Machine, parsed: Parsed) -> None:
-    sightings = m.sightings
-    if m.outer is None and not sightings.problem:
-        sightings.problem = parsed.problem
+def _report_problem(m: Interpreter, parsed: Parsed) -> None:
+    output = m.output
+    if m.outer is None and not output.problem:
+        output.problem = parsed.problem
         source = m.positions.source
         if parsed.line:
             line = min(parsed.line, source.last_line)
             column = min(parsed.column, len(source.line(line)) + 1)
-            sightings.problem_span = Span(line, column, line, len(source.line(line)) + 1)
+            output.problem_span = Span(line, column, line, len(source.line(line)) + 1)
 
 
-def follow(m: Machine, body: list[ast.stmt]) -> Value | None:
-    """Follow the statements of a program."""
+def follow(m: Interpreter, body: list[ast.stmt]) -> Value | None:
+    """Interpret the statements of a program."""
     result: Value | None = None
     for statement in body:
         before = m.scope, m.block, m.exact, m.function, m.depth, m.returned
@@ -186,26 +189,26 @@ def follow(m: Machine, body: list[ast.stmt]) -> Value | None:
     return result
 
 
-def _report_unread(m: Machine, problem: str, node: ast.AST) -> None:
-    if not m.sightings.problem:
-        m.sightings.problem = problem
-        m.sightings.problem_span = m.outer[0] if m.outer else m.positions.span(node)
+def _report_unread(m: Interpreter, problem: str, node: ast.AST) -> None:
+    if not m.output.problem:
+        m.output.problem = problem
+        m.output.problem_span = m.outer[0] if m.outer else m.positions.span(node)
 
 
 def _is_text(node: ast.expr) -> bool:
-    # Text on its own is a docstring or a remark, unless it is what an evaluation gives.
+    # A constant on its own is a docstring or a remark, unless it is the value of an evaluation.
     return isinstance(node, ast.Constant)
 
 
-def _finish(m: Machine) -> None:
-    """Follow what was defined but not called, and report what was looked up but not called."""
+def _interpret_uncalled(m: Interpreter) -> None:
+    """Interpret functions that were not called, and report lookups that were not called."""
     at = 0
     while at < len(m.functions):
         function = m.functions[at]
         at += 1
         before = m.scope, m.block, m.exact, m.function, m.depth, m.returned
         try:
-            survey(m, function)
+            analyse(m, function)
         except (ExhaustedError, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 - code must never pass because reading it failed
@@ -214,11 +217,11 @@ def _finish(m: Machine) -> None:
             _report_unread(m, "nested too deeply" if deep else "cannot be followed", function.node)
     for function in m.functions:
         if not function.called:
-            for doubt in function.doubts:
-                doubt()
-    for ref, node in m.held:
+            for uncertainty in function.unresolved:
+                uncertainty()
+    for ref, node in m.lookups:
         if not ref.used and ref.name not in ONLY_CALLED:
-            m.see(
+            m.report(
                 CALLS[ref.name],
                 node,
                 ref.name,

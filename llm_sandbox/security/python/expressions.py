@@ -1,4 +1,4 @@
-"""What each kind of expression is known to be worth."""
+"""Evaluation of expressions to abstract values, comprehensions included."""
 
 from __future__ import annotations
 
@@ -7,35 +7,32 @@ import builtins
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.security.python import strings
-from llm_sandbox.security.python.bounds import (
-    LONGEST,
-    are_short,
-    size_after,
-)
+from llm_sandbox.security.python.binding import bind, members
 from llm_sandbox.security.python.calls import call
-from llm_sandbox.security.python.comprehensions import comprehension, dict_comprehension
 from llm_sandbox.security.python.folding import (
+    LONGEST,
     UNKNOWN,
+    are_short,
     attempt,
     fold_call,
     fold_operator,
+    size_after,
     wrapped,
 )
-from llm_sandbox.security.python.items import item
-from llm_sandbox.security.python.iteration import members
-from llm_sandbox.security.python.lookups import attribute
+from llm_sandbox.security.python.lookups import attribute, item
 from llm_sandbox.security.python.pure import FUNCTIONS
 from llm_sandbox.security.python.sinks import CALLS
 from llm_sandbox.security.python.values import (
-    Attempt,
-    Carrier,
-    Choice,
+    Alternatives,
     Const,
+    Deferred,
     Function,
     Items,
-    Place,
+    PathValue,
     Ref,
+    Scope,
     Table,
+    Tainted,
     Value,
     choose,
     options,
@@ -44,10 +41,98 @@ from llm_sandbox.security.python.values import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from llm_sandbox.security.python.machine import Machine
-    from llm_sandbox.security.python.scopes import Scope
+    from llm_sandbox.security.python.interpreter import Interpreter
 
-__all__ = ["EXPRESSIONS", "binary"]
+__all__ = ["EXPRESSIONS", "binary", "comprehension", "dict_comprehension"]
+
+
+def comprehension(
+    m: Interpreter, node: ast.ListComp | ast.SetComp | ast.GeneratorExp
+) -> Value | None:
+    """Return the value of a list, set or generator comprehension."""
+    return _comprehended(m, node, lambda: m.value(node.elt))
+
+
+def dict_comprehension(m: Interpreter, node: ast.DictComp) -> Value | None:
+    """Return the value of a dictionary comprehension."""
+    return _comprehended(m, node, lambda: Items("tuple", [m.value(node.key), m.value(node.value)]))
+
+
+def _comprehended(m: Interpreter, node: Any, element: Callable[[], Value | None]) -> Value | None:
+    generators: list[ast.comprehension] = node.generators
+    first = m.value(generators[0].iter)
+    outer = m.scope
+
+    def work() -> Value | None:
+        found: list[Value | None] = []
+        with m.within(Scope("comprehension", outer)):
+            if not _iterate(m, generators, first, element, found):
+                return None
+        return _gathered(m, node, found)
+
+    if m.exact:
+        return work()
+    with m.within(Scope("comprehension", outer)):
+        loose: list[Value | None] = []
+        _iterate(m, generators, first, element, loose, every=False)
+    known = _gathered(m, node, loose)
+    kept = [one for one in loose for one in options(one) if not isinstance(one, Const)]
+    if any(isinstance(one, (Ref, Function, Tainted, Items)) for one in kept):
+        exact = (
+            m.force(Deferred(work)) if isinstance(first, Items) and len(first.items) < 200 else None
+        )
+        return known if exact is None else exact
+    return Deferred(work) if first is not None else None
+
+
+def _iterate(
+    m: Interpreter,
+    generators: list[ast.comprehension],
+    given: Value | None,
+    element: Callable[[], Value | None],
+    found: list[Value | None],
+    every: bool = True,
+) -> bool:
+    """Iterate over one `for` of a comprehension; False when its members are not known."""
+    generator, rest = generators[0], generators[1:]
+    turns = members(m, m.force(given) if every else given)
+    if turns is None or not every:
+        if every:
+            return False
+        turns = [choose(turns) if turns is not None else _spill(given)]
+    for one in turns:
+        if every and not m.spend(2):
+            return False
+        bind(m, generator.target, one)
+        tests = [m.force(m.value(test)) if every else m.value(test) for test in generator.ifs]
+        if every and any(isinstance(test, Const) and not test.value for test in tests):
+            continue
+        if rest:
+            if not _iterate(m, rest, m.value(rest[0].iter), element, found, every) and every:
+                return False
+        else:
+            found.append(element())
+    return True
+
+
+def _spill(value: Value | None) -> Value | None:
+    return value if isinstance(value, Tainted) else None
+
+
+def _gathered(m: Interpreter, node: ast.AST, found: list[Value | None]) -> Value:
+    if isinstance(node, ast.DictComp):
+        entries: dict[object, Value | None] = {}
+        for number, pair in enumerate(found):
+            assert isinstance(pair, Items)  # noqa: S101 - made by `dict_comprehension`
+            key = m.plain(pair.items[0])
+            try:
+                hash(key)
+            except TypeError:
+                key = UNKNOWN
+            entries[("?", number) if key is UNKNOWN else key] = pair.items[1]
+        return Table(entries)
+    return Items("set" if isinstance(node, ast.SetComp) else "list", found)
+
 
 _BUILTINS = {name: Ref(f"builtins.{name}") for name in dir(builtins)}
 _BUILTINS.update(
@@ -69,7 +154,7 @@ _MEMBER = 10
 _NUMBERS = (int, float)
 
 
-def _name(m: Machine, node: ast.Name) -> Value | None:
+def _name(m: Interpreter, node: ast.Name) -> Value | None:
     name = node.id
     scope: Scope | None = m.scope
     while scope is not None:
@@ -81,29 +166,29 @@ def _name(m: Machine, node: ast.Name) -> Value | None:
         return _NAMES.get(name)
     if name in _FRESH:
         found = Ref(found.name)
-        m.look(found, node)
+        m.note_lookup(found, node)
     return found
 
 
-def _attribute(m: Machine, node: ast.Attribute) -> Value | None:
+def _attribute(m: Interpreter, node: ast.Attribute) -> Value | None:
     return attribute(m, m.value(node.value), node.attr, node)
 
 
-def _constant(m: Machine, node: ast.Constant) -> Value:
+def _constant(m: Interpreter, node: ast.Constant) -> Value:
     found = node.value
     if type(found) is str or type(found) is bytes:
-        strings.look_at(m, found, node)
+        strings.check_text(m, found, node)
     return Const(found)
 
 
-def _joined(m: Machine, node: ast.JoinedStr) -> Value | None:
+def _joined(m: Interpreter, node: ast.JoinedStr) -> Value | None:
     parts = [m.value(part) for part in node.values]
-    if any(isinstance(part, Attempt) for part in parts):
-        return Attempt(lambda: _text_of(m, [m.settle(part) for part in parts], node))
+    if any(isinstance(part, Deferred) for part in parts):
+        return Deferred(lambda: _text_of(m, [m.force(part) for part in parts], node))
     return _text_of(m, parts, node)
 
 
-def _text_of(m: Machine, parts: list[Value | None], node: ast.AST) -> Value | None:
+def _text_of(m: Interpreter, parts: list[Value | None], node: ast.AST) -> Value | None:
     texts = [m.plain(part) for part in parts]
     if any(text is UNKNOWN for text in texts):
         return None
@@ -113,21 +198,23 @@ def _text_of(m: Machine, parts: list[Value | None], node: ast.AST) -> Value | No
     text = "".join(map(str, texts))
     if not m.affords(len(text)):
         return None
-    strings.look_at(m, text, node)
+    strings.check_text(m, text, node)
     return Const(text)
 
 
-def _formatted(m: Machine, node: ast.FormattedValue) -> Value | None:
+def _formatted(m: Interpreter, node: ast.FormattedValue) -> Value | None:
     value = m.value(node.value)
     spec = m.value(node.format_spec) if node.format_spec else Const("")
-    if isinstance(value, Attempt):
-        return Attempt(lambda: _format(m, m.settle(value), node.conversion, spec))
+    if isinstance(value, Deferred):
+        return Deferred(lambda: _format(m, m.force(value), node.conversion, spec))
     return _format(m, value, node.conversion, spec)
 
 
-def _format(m: Machine, value: Value | None, conversion: int, spec: Value | None) -> Value | None:
+def _format(
+    m: Interpreter, value: Value | None, conversion: int, spec: Value | None
+) -> Value | None:
     found, how = m.plain(value), m.plain(spec)
-    if isinstance(value, Place) and value.path is not None:
+    if isinstance(value, PathValue) and value.path is not None:
         found = value.path
     if found is UNKNOWN or not isinstance(how, str):
         return None
@@ -137,7 +224,7 @@ def _format(m: Machine, value: Value | None, conversion: int, spec: Value | None
     return None if text is UNKNOWN or not m.affords(len(text)) else Const(text)
 
 
-def _binary(m: Machine, node: ast.BinOp) -> Value | None:
+def _binary(m: Interpreter, node: ast.BinOp) -> Value | None:
     # The left side of a long sum is as deep as the sum is long.
     rest: list[ast.BinOp] = []
     left_node: ast.expr = node
@@ -151,26 +238,26 @@ def _binary(m: Machine, node: ast.BinOp) -> Value | None:
 
 
 def binary(
-    m: Machine, kind: type[ast.operator], left: Value | None, right: Value | None, node: ast.AST
+    m: Interpreter, kind: type[ast.operator], left: Value | None, right: Value | None, node: ast.AST
 ) -> Value | None:
-    """Return what an operator makes of two values."""
+    """Return the value of a binary operator on two values."""
     if left is None or right is None:
-        if isinstance(left, (Place, Const)) or isinstance(right, Const):
+        if isinstance(left, (PathValue, Const)) or isinstance(right, Const):
             return _partly(kind, left, right)
         return None
-    if isinstance(left, Attempt) or isinstance(right, Attempt):
-        return Attempt(lambda: binary(m, kind, m.settle(left), m.settle(right), node))
+    if isinstance(left, Deferred) or isinstance(right, Deferred):
+        return Deferred(lambda: binary(m, kind, m.force(left), m.force(right), node))
     if isinstance(left, Const) and isinstance(right, Const):
         return _operated(m, kind, left.value, right.value, node)
-    if isinstance(left, Choice) or isinstance(right, Choice):
+    if isinstance(left, Alternatives) or isinstance(right, Alternatives):
         pairs = [(one, other) for one in options(left) for other in options(right)]
         return choose(binary(m, kind, one, other, node) for one, other in pairs[:_MOST_PAIRS])
-    if isinstance(left, Place) and kind is ast.Div:
+    if isinstance(left, PathValue) and kind is ast.Div:
         return _below(m, left, m.plain(right), node)
-    if isinstance(right, Place) and kind is ast.Div and isinstance(m.plain(left), str):
-        return _below(m, Place(m.plain(left)), right.path, node)
+    if isinstance(right, PathValue) and kind is ast.Div and isinstance(m.plain(left), str):
+        return _below(m, PathValue(m.plain(left)), right.path, node)
     if (type(left), kind) in _JOINS and type(left) is type(right):
-        return _together(m, left, right)
+        return _merged(m, left, right)
     if isinstance(left, Items) and kind is ast.Mult and isinstance(m.plain(right), int):
         return Items(left.kind, list(left.items)) if left.items else left
     one, other = m.plain(left), m.plain(right)
@@ -182,8 +269,8 @@ def binary(
 _JOINS = {(Items, ast.Add), (Table, ast.BitOr)}
 
 
-def _together(m: Machine, left: Value, right: Value) -> Value | None:
-    """Two lists after each other, or two dictionaries in one."""
+def _merged(m: Interpreter, left: Value, right: Value) -> Value | None:
+    """Concatenate two lists, or merge two dictionaries."""
     if isinstance(left, Items) and isinstance(right, Items):
         if not m.affords(len(left.items) + len(right.items)):
             return None
@@ -196,44 +283,44 @@ def _together(m: Machine, left: Value, right: Value) -> Value | None:
 
 
 def _operated(
-    m: Machine, kind: type[ast.operator], one: Any, other: Any, node: ast.AST
+    m: Interpreter, kind: type[ast.operator], one: Any, other: Any, node: ast.AST
 ) -> Value | None:
     size = size_after(kind, one, other)
     found = fold_operator(kind, one, other) if size is not None and m.affords(size) else UNKNOWN
     if found is UNKNOWN:
-        strings.look_at_size(m, kind, one, other, node)
+        strings.check_size(m, kind, one, other, node)
         return None
     if isinstance(found, (str, bytes)):
-        strings.look_at(m, found, node)
+        strings.check_text(m, found, node)
         return Const(found)
     return wrapped(found)
 
 
 def _partly(kind: type[ast.operator], left: Value | None, right: Value | None) -> Value | None:
-    if kind is ast.Div and isinstance(left, Place):
-        return Place(None)
+    if kind is ast.Div and isinstance(left, PathValue):
+        return PathValue(None)
     return None
 
 
-def _below(m: Machine, place: Place, name: object, node: ast.AST) -> Place:
-    if place.path is None or not isinstance(name, str):
-        return Place(None)
+def _below(m: Interpreter, base: PathValue, name: object, node: ast.AST) -> PathValue:
+    if base.path is None or not isinstance(name, str):
+        return PathValue(None)
     if name.startswith("/"):
-        return Place(name)
-    path = f"{place.path.rstrip('/')}/{name}"
-    strings.look_at(m, path, node)
-    return Place(path)
+        return PathValue(name)
+    path = f"{base.path.rstrip('/')}/{name}"
+    strings.check_text(m, path, node)
+    return PathValue(path)
 
 
 def _carried(left: Value, right: Value) -> Value | None:
-    held = [one for one in (*options(left), *options(right)) if isinstance(one, Carrier)]
+    held = [one for one in (*options(left), *options(right)) if isinstance(one, Tainted)]
     return held[0] if held else None
 
 
-def _unary(m: Machine, node: ast.UnaryOp) -> Value | None:
+def _unary(m: Interpreter, node: ast.UnaryOp) -> Value | None:
     found = m.value(node.operand)
     if m.exact:
-        found = m.settle(found)
+        found = m.force(found)
     if not isinstance(found, Const):
         return None
     try:
@@ -250,7 +337,7 @@ def _unary(m: Machine, node: ast.UnaryOp) -> Value | None:
         return None
 
 
-def _either(m: Machine, node: ast.BoolOp) -> Value | None:
+def _either(m: Interpreter, node: ast.BoolOp) -> Value | None:
     values = [m.value(part) for part in node.values]
     if m.exact and all(isinstance(value, Const) for value in values):
         constants = [value.value for value in values if isinstance(value, Const)]
@@ -259,26 +346,26 @@ def _either(m: Machine, node: ast.BoolOp) -> Value | None:
     return choose(values)
 
 
-def _conditional(m: Machine, node: ast.IfExp) -> Value | None:
-    test = m.settle(m.value(node.test)) if m.exact else m.value(node.test)
+def _conditional(m: Interpreter, node: ast.IfExp) -> Value | None:
+    test = m.force(m.value(node.test)) if m.exact else m.value(node.test)
     if m.exact and isinstance(test, Const):
         return m.value(node.body if test.value else node.orelse)
     return choose((m.value(node.body), m.value(node.orelse)))
 
 
-def _compare(m: Machine, node: ast.Compare) -> Value | None:
-    looked = len(m.held)
+def _compare(m: Interpreter, node: ast.Compare) -> Value | None:
+    looked = len(m.lookups)
     left = m.value(node.left)
     result: Value | None = None
     for operation, right_node in zip(node.ops, node.comparators, strict=True):
         right = m.value(right_node)
         if m.exact:
-            result = _compared(m, type(operation), m.settle(left), m.settle(right))
+            result = _compared(m, type(operation), m.force(left), m.force(right))
             if not (isinstance(result, Const) and result.value):
                 break
         left = right
-    # What is only compared is not handed on.
-    del m.held[looked:]
+    # A comparison does not pass its operands on.
+    del m.lookups[looked:]
     return result
 
 
@@ -297,7 +384,7 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 def _compared(
-    m: Machine, kind: type[ast.cmpop], left: Value | None, right: Value | None
+    m: Interpreter, kind: type[ast.cmpop], left: Value | None, right: Value | None
 ) -> Value | None:
     one, other = m.plain(left), m.plain(right)
     if one is UNKNOWN or other is UNKNOWN:
@@ -312,7 +399,7 @@ def _compared(
     return None if found is UNKNOWN else Const(bool(found))
 
 
-def _items(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
+def _items(m: Interpreter, node: ast.List | ast.Tuple | ast.Set) -> Value:
     kind = (
         "list" if isinstance(node, ast.List) else "tuple" if isinstance(node, ast.Tuple) else "set"
     )
@@ -329,7 +416,7 @@ def _items(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
     return Items(kind, found)  # type: ignore[arg-type]
 
 
-def _table(m: Machine, node: ast.Dict) -> Value:
+def _table(m: Interpreter, node: ast.Dict) -> Value:
     entries: dict[object, Value | None] = {}
     for key, part in zip(node.keys, node.values, strict=True):
         value = m.value(part)
@@ -349,21 +436,21 @@ def _table(m: Machine, node: ast.Dict) -> Value:
     return Table(entries)
 
 
-def _subscript(m: Machine, node: ast.Subscript) -> Value | None:
+def _subscript(m: Interpreter, node: ast.Subscript) -> Value | None:
     base = m.value(node.value)
     key = m.value(node.slice)
     return item(m, base, key, node)
 
 
-def _slice(m: Machine, node: ast.Slice) -> Value | None:
+def _slice(m: Interpreter, node: ast.Slice) -> Value | None:
     bounds = [
-        m.plain(m.settle(m.value(part))) if part is not None else None
+        m.plain(m.force(m.value(part))) if part is not None else None
         for part in (node.lower, node.upper, node.step)
     ]
     return None if any(bound is UNKNOWN for bound in bounds) else Const(slice(*bounds))
 
 
-def _lambda(m: Machine, node: ast.Lambda) -> Value:
+def _lambda(m: Interpreter, node: ast.Lambda) -> Value:
     found = Function(
         node,
         m.scope,
@@ -376,7 +463,7 @@ def _lambda(m: Machine, node: ast.Lambda) -> Value:
     return found
 
 
-def _walrus(m: Machine, node: ast.NamedExpr) -> Value | None:
+def _walrus(m: Interpreter, node: ast.NamedExpr) -> Value | None:
     value = m.value(node.value)
     scope = m.scope
     while scope.kind == "comprehension" and scope.parent is not None:
@@ -385,22 +472,22 @@ def _walrus(m: Machine, node: ast.NamedExpr) -> Value | None:
     return value
 
 
-def _passed(m: Machine, node: Any) -> Value | None:
+def _passed(m: Interpreter, node: Any) -> Value | None:
     return m.value(node.value)
 
 
-def _yield(m: Machine, node: ast.Yield) -> Value | None:
+def _yield(m: Interpreter, node: ast.Yield) -> Value | None:
     if node.value is not None:
         m.returned.append(Items("list", [m.value(node.value)]))
     return None
 
 
-def _yield_from(m: Machine, node: ast.YieldFrom) -> Value | None:
+def _yield_from(m: Interpreter, node: ast.YieldFrom) -> Value | None:
     m.returned.append(m.value(node.value))
     return None
 
 
-def _call(m: Machine, node: ast.Call) -> Value | None:
+def _call(m: Interpreter, node: ast.Call) -> Value | None:
     return call(m, node)
 
 
@@ -433,4 +520,4 @@ EXPRESSIONS: dict[type[ast.AST], Callable[[Any, Any], Value | None]] = {
     ast.Yield: _yield,
     ast.YieldFrom: _yield_from,
 }
-"""Kind of node to what works out its value."""
+"""Kind of node to the function that evaluates it."""

@@ -1,46 +1,210 @@
-"""Work out constants: operators, methods and functions that have no effect, within bounds."""
+"""Constant folding of Python: operators and methods without effects, within bounds of size.
+
+Sizes are counted with repetitions: a list that holds one list twice has the members of two. A range
+is never iterated over to count it.
+"""
 
 from __future__ import annotations
 
 import ast
 import operator
+import re
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.security.python.bounds import (
-    LONGEST,
-    MOST_WEIGHT,
-    are_short,
-    is_hashed_quickly,
-    is_printable,
-    size_after,
-    weight,
-    written_size,
-)
+from llm_sandbox.security.python.full_names import names
 from llm_sandbox.security.python.values import Const, Items, Table, Value
-from llm_sandbox.security.python.words import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 __all__ = [
+    "LONGEST",
+    "MOST_BITS",
+    "MOST_WEIGHT",
     "UNKNOWN",
+    "are_short",
     "attempt",
     "bytes_method",
     "fold_call",
     "fold_method",
     "fold_operator",
+    "is_hashed_quickly",
+    "is_printable",
+    "is_small_modulus",
+    "length_of_range",
     "plain",
+    "put_in",
+    "size_after",
     "text_of",
     "weigh",
+    "weight",
     "wrapped",
+    "written_size",
 ]
+
+LONGEST = 1_000_000
+"""Maximum length of a folded text in characters or bytes."""
+MOST_WEIGHT = 2_000_000
+"""Maximum weight of the operands and the result of one operation, such as 200,000 numbers; see
+`weight`."""
+MOST_BITS = 40_000
+"""Maximum bits of a number in operations other than addition."""
+_MEMBER = 10
+_MOST_SHIFT = 4_096
+_MOST_MODULUS = 256
+_MOST_WRITTEN = 250_000
+_MOST_DIGITS = 4
+_MOST_COMPARED = 5_000_000
+_SHORT = 64
+_MOST_HASHED = 2_000
+_NUMBER = re.compile(r"\d+")
+_NESTED = re.compile(r"\{[^{}]*\{|\*")
+_QUOTED = re.compile(r"![ra]|%[^%a-zA-Z]*[ra]|\([^)]*\)[^%a-zA-Z]*[ra]")
+_QUOTING = 10
+
+
+def length_of_range(found: range) -> int:
+    """Return the length of a range, also of one that `len` refuses."""
+    if not found:
+        return 0
+    return abs(found[-1] - found.start) // abs(found.step) + 1
+
+
+def weight(value: Any, most: int = MOST_WEIGHT, *, lazy: bool = False) -> int:
+    """Return the weight of a Python object: its characters, and 10 for each member.
+
+    Args:
+        value: The object: a constant, or lists, sets and dictionaries of constants.
+        most: Weight at which counting stops.
+        lazy: Whether ranges weigh nothing, for functions that read the first members only.
+    """
+    total = 0
+    waiting = [value]
+    while waiting and total <= most:
+        one = waiting.pop()
+        if isinstance(one, (str, bytes)):
+            total += len(one)
+        elif isinstance(one, (list, tuple, set, frozenset)):
+            total += _MEMBER * len(one)
+            if total <= most:
+                waiting.extend(one)
+        elif isinstance(one, dict):
+            total += 2 * _MEMBER * len(one)
+            if total <= most:
+                waiting.extend(one)
+                waiting.extend(one.values())
+        elif isinstance(one, range) and not lazy:
+            total += _MEMBER * length_of_range(one)
+        elif isinstance(one, int):
+            total += one.bit_length() // 64
+    return total
+
+
+def size_after(kind: type[ast.operator], left: Any, right: Any) -> int | None:
+    """Return the size of the result of a binary operator; None when it is too large."""
+    if isinstance(left, (int, float, complex)) and isinstance(right, (int, float, complex)):
+        return _bits_after(kind, left, right)
+    if kind is ast.Mult:
+        times, base = (left, right) if isinstance(left, int) else (right, left)
+        if not isinstance(times, int):
+            return 0
+        return _within(weight(base) * max(times, 0))
+    if kind is ast.Mod and isinstance(left, (str, bytes)):
+        return written_size(left, put_in(left, right), once=isinstance(right, tuple))
+    return _within(weight(left) + weight(right), MOST_WEIGHT)
+
+
+def _within(size: int, most: int = LONGEST) -> int | None:
+    return size if size <= most else None
+
+
+def _bits_after(kind: type[ast.operator], left: Any, right: Any) -> int | None:
+    bits = [one.bit_length() for one in (left, right) if isinstance(one, int)]
+    if kind in {ast.Pow, ast.LShift}:
+        base = 64 if kind is ast.Pow else _MOST_SHIFT
+        if (isinstance(left, int) and left.bit_length() > base) or abs(right) > _MOST_SHIFT:
+            return None
+        return 0
+    if kind in {ast.Mult, ast.Mod, ast.FloorDiv, ast.Div} and sum(bits) > MOST_BITS:
+        return None
+    return sum(bits) // 64
+
+
+def is_small_modulus(*numbers: Any) -> bool:
+    """Return whether a power by a modulus is computed quickly."""
+    return all(not isinstance(n, int) or n.bit_length() <= _MOST_MODULUS for n in numbers)
+
+
+def written_size(template: str | bytes, values: list[Any], *, once: bool = False) -> int | None:
+    """Return the maximum length of a formatted template; None when it is too long.
+
+    Args:
+        template: Template for ``%`` or `str.format`.
+        values: Values to insert.
+        once: Whether each value is inserted at most once, and not once for each field.
+    """
+    text = template if isinstance(template, str) else template.decode("latin-1")
+    if len(text) > LONGEST // 8:
+        return None
+    digits = max((len(found) for found in _NUMBER.findall(text)), default=0)
+    if digits > _MOST_DIGITS:
+        return None
+    width = 10**digits
+    if _NESTED.search(text):
+        # Widths that are values themselves.
+        width += max((abs(one) for one in values if isinstance(one, int)), default=0)
+    lengths = [_written_length(one) for one in values]
+    if any(not isinstance(one, (str, bytes, int)) for one in values) or _QUOTED.search(text):
+        lengths = [_QUOTING * length for length in lengths]
+    fields = text.count("%") + text.count("{")
+    written = sum(lengths) if once else fields * max(lengths, default=0)
+    return _within(len(text) + fields * width + written)
+
+
+def put_in(template: str | bytes, right: Any) -> list[Any]:
+    """Return the values that ``%`` inserts: members of a tuple, or entries of a dictionary."""
+    if isinstance(right, tuple):
+        return list(right)
+    if not isinstance(right, dict):
+        return [right]
+    text = template if isinstance(template, str) else template.decode("latin-1")
+    every = text.count("%") == text.count("%(")
+    return [*right.values()] if every else [*right.values(), right]
+
+
+def _written_length(value: Any) -> int:
+    return value.bit_length() + 8 if isinstance(value, int) else weight(value) + 400
+
+
+def is_printable(*values: Any) -> bool:
+    """Return whether the printed form of values is short."""
+    return weight(list(values), _MOST_WRITTEN, lazy=True) <= _MOST_WRITTEN
+
+
+def are_short(text: Any, *others: Any) -> bool:
+    """Return whether searching a text for others is quick, even by comparing each pair."""
+    longest = max((len(one) for one in others if isinstance(one, (str, bytes))), default=0)
+    return longest <= _SHORT or len(text) * longest <= _MOST_COMPARED
+
+
+def is_hashed_quickly(members: Any) -> bool:
+    """Return whether a set or dictionary of members is built in linear time.
+
+    Large numbers can be chosen so that all hashes collide.
+    """
+    if isinstance(members, (str, bytes, range)) or len(members) <= _MOST_HASHED:
+        return True
+    return not any(
+        isinstance(one, (complex, tuple)) or (isinstance(one, int) and one.bit_length() >= 60)
+        for one in members
+    )
+
 
 _DEEPEST = 12
 _WIDEST = 100_000
-_MEMBER = 10
 
 UNKNOWN = object()
-"""Stands for what has no constant value."""
+"""Marker for a value that is not constant."""
 
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -95,7 +259,7 @@ _METHODS: dict[type, frozenset[str]] = {
 
 
 def weigh(value: Value | None, most: int = MOST_WEIGHT) -> int:
-    """Return the weight of the Python object that a value is; see `bounds.weight`.
+    """Return the weight of the Python object that a value stands for; see `weight`.
 
     Args:
         value: The value.
@@ -120,7 +284,7 @@ def weigh(value: Value | None, most: int = MOST_WEIGHT) -> int:
 
 
 def plain(value: Value | None) -> Any:
-    """Return the Python object that a value is, or `UNKNOWN`; see `Machine.plain`, too."""
+    """Return the Python object that a value stands for, or `UNKNOWN`."""
     if isinstance(value, Const):
         return value.value
     if not isinstance(value, (Items, Table)) or weigh(value) > MOST_WEIGHT:
@@ -155,7 +319,7 @@ def _plain(value: Value | None, depth: int) -> Any:
 
 
 def wrapped(found: object, depth: int = 0) -> Value | None:
-    """Return a Python object as a value; None when it is not one of the kinds that are known."""
+    """Return a Python object as a value; None for an unsupported type."""
     if found is None or isinstance(found, (str, bytes, int, float, complex, range, slice)):
         return Const(found)
     if isinstance(found, bytearray):
@@ -173,7 +337,7 @@ def wrapped(found: object, depth: int = 0) -> Value | None:
 
 
 def text_of(value: Value | None) -> str | None:
-    """Return a constant text, or constant bytes as text; None when it is neither."""
+    """Return constant text, or constant bytes as text; None otherwise."""
     if not isinstance(value, Const):
         return None
     found = value.value
@@ -191,7 +355,7 @@ def fold_operator(kind: type[ast.operator], left: Any, right: Any) -> Any:
 
 
 def fold_method(base: Any, name: str, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """Return what a method of a Python object returns, or `UNKNOWN`."""
+    """Return the result of a method of a Python object, or `UNKNOWN`."""
     allowed = _METHODS.get(type(base))
     if allowed is None or name not in allowed:
         return UNKNOWN
@@ -206,7 +370,7 @@ def fold_method(base: Any, name: str, args: Sequence[Any], keywords: dict[str, A
     if check is not None and not check(base, given):
         return UNKNOWN
     if name in {"decode", "encode"}:
-        from llm_sandbox.security.python.decoding import decode, encode
+        from llm_sandbox.security.python.pure import decode, encode
 
         return attempt(decode if name == "decode" else encode, (base, *args), keywords)
     if name == "__iter__":
@@ -215,7 +379,7 @@ def fold_method(base: Any, name: str, args: Sequence[Any], keywords: dict[str, A
 
 
 def bytes_method(owner: str, name: str, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """Return what a method called on a type returns, as ``bytes.fromhex(..)``, or `UNKNOWN`."""
+    """Return the result of a method called on a type, as ``bytes.fromhex(..)``, or `UNKNOWN`."""
     work = _OF_TYPES.get((owner, name))
     if work is not None:
         if (owner, name) == ("dict", "fromkeys") and not _is_row(args[:1]):
@@ -249,14 +413,14 @@ def fold_call(
     *,
     lazy: bool = False,
 ) -> Any:
-    """Return what a function of constants returns, or `UNKNOWN`.
+    """Return the result of a function of constants, or `UNKNOWN`.
 
     Args:
-        work: The function, which bounds what it does by itself where it does more than to go
-            through what it is given.
-        args: Its arguments.
-        keywords: Those by name.
-        lazy: Whether it goes through the first members of a range only.
+        work: The function, which bounds its own work where it does more than iterate over its
+            arguments.
+        args: Positional arguments.
+        keywords: Keyword arguments.
+        lazy: Whether only the first members of a range are read.
     """
     if weight([args, keywords], lazy=lazy) > MOST_WEIGHT:
         return UNKNOWN
@@ -264,10 +428,10 @@ def fold_call(
 
 
 def attempt(work: Callable[..., Any], args: Sequence[Any], keywords: dict[str, Any]) -> Any:
-    """Return what a function without effects returns; `UNKNOWN` when it raises or is too large.
+    """Return the result of a pure function; `UNKNOWN` when it raises or is too large.
 
     Raises:
-        MemoryError: There is no memory left, and nothing more can be said of the program.
+        MemoryError: There is no memory left, so that the scan cannot go on.
     """
     try:
         result = work(*args, **keywords)
@@ -281,7 +445,7 @@ def attempt(work: Callable[..., Any], args: Sequence[Any], keywords: dict[str, A
 
 
 def _is_row(given: Sequence[Any]) -> bool:
-    """Whether something can be made the keys of a dictionary in linear time."""
+    """Return whether dictionary keys are built from an argument in linear time."""
     return not given or not hasattr(given[0], "__len__") or is_hashed_quickly(given[0])
 
 
@@ -357,4 +521,4 @@ _CHECKS: dict[str, Callable[[Any, Sequence[Any]], bool]] = {
     "replace": _is_short_replacement,
     "translate": _is_short_table,
 }
-"""Method to whether it does no more, and gives no more, than its arguments deserve."""
+"""Method to the check that its work and its result are small."""

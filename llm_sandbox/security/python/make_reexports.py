@@ -1,7 +1,7 @@
-"""Write `reexports.json`: ``python -m llm_sandbox.security.python.make_reexports [PACKAGE ...]``.
+"""Generator of `reexports.json`: ``python -m llm_sandbox.security.python.make_reexports``.
 
-Imports the whole standard library and the named packages, so it is run by hand, where these are
-installed: their modules are looked through for watched modules and for functions of `sinks`.
+Imports the whole standard library and the packages given as arguments, so it is run by hand where
+these are installed, and searches their modules for watched modules and for functions of `sinks`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from llm_sandbox.security.python.modules import canonical
+from llm_sandbox.security.python.full_names import canonical
 from llm_sandbox.security.python.sinks import CALLS, WATCHED
 
 __all__ = ["main"]
@@ -25,7 +25,7 @@ _NOT_HELD = {"builtins", "importlib.machinery", "importlib.util"}
 
 
 def _names(package: str) -> list[str]:
-    """The package's modules, without its tests."""
+    """Return the modules of a package, without its tests."""
     skipped = {"tests", "test", "__main__", "_vendor"}
     paths = getattr(importlib.import_module(package), "__path__", ())
     walked = (info.name for info in pkgutil.walk_packages(paths, package + ".", lambda _: None))
@@ -46,7 +46,7 @@ def _load(package: str) -> None:
 
 
 def _watched() -> dict[int, str]:
-    """Identity of each object of interest to its full name."""
+    """Return the full name of each watched object by its identity."""
     found: dict[int, str] = {}
     for name in [*CALLS, *WATCHED]:
         owner, _, last = name.rpartition(".")
@@ -60,7 +60,7 @@ def _watched() -> dict[int, str]:
 
 
 def main(packages: list[str]) -> None:
-    """Write the file."""
+    """Write the file for the standard library and the named packages."""
     warnings.simplefilter("ignore")
     for package in sorted({*sys.stdlib_module_names, *packages}):
         _load(package)

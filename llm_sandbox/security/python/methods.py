@@ -1,46 +1,44 @@
-"""Methods of values that are known: text, lists, dictionaries, namespaces, paths and files."""
+"""Methods of known values: text, lists, dictionaries, namespaces, paths and files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.security.python import acts, strings
-from llm_sandbox.security.python.bounds import LONGEST, weight
+from llm_sandbox.security.python import effects, strings
+from llm_sandbox.security.python.binding import combinations, members, set_item, tracked_parts
 from llm_sandbox.security.python.folding import (
+    LONGEST,
     UNKNOWN,
     attempt,
     fold_method,
     text_of,
+    weight,
     wrapped,
 )
-from llm_sandbox.security.python.items import item, of_space
-from llm_sandbox.security.python.iteration import combinations, members
-from llm_sandbox.security.python.lookups import attribute
-from llm_sandbox.security.python.modules import canonical
+from llm_sandbox.security.python.full_names import canonical, names
+from llm_sandbox.security.python.lookups import attribute, item, of_namespace
 from llm_sandbox.security.python.sinks import CALLS, WATCHED
-from llm_sandbox.security.python.targets import hot, set_item
 from llm_sandbox.security.python.values import (
+    Alternatives,
     Args,
-    Attempt,
-    Bound,
-    Carrier,
-    Choice,
+    BoundMethod,
     Const,
+    Deferred,
     Items,
     Keywords,
-    Place,
+    Namespace,
+    OpenFile,
+    PathValue,
     Ref,
-    Space,
     Table,
+    Tainted,
     Value,
-    Written,
     choose,
     join,
 )
-from llm_sandbox.security.python.words import names
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
 __all__ = ["contents", "method"]
 
@@ -56,22 +54,24 @@ _TEXT_METHODS = frozenset(
 )
 
 
-def method(m: Machine, bound: Bound, args: Args, keywords: Keywords, node: Any) -> Value | None:
-    """Return what a method returns, after its change of the value that it belongs to."""
+def method(
+    m: Interpreter, bound: BoundMethod, args: Args, keywords: Keywords, node: Any
+) -> Value | None:
+    """Call a method: change the value that it belongs to, and return the result."""
     base, name = bound.base, bound.name
-    if isinstance(base, Attempt) and not (m.exact or name not in _TEXT_METHODS):
-        return Attempt(
-            lambda: method(m, Bound(m.settle(base) or Const(None), name), args, keywords, node)
+    if isinstance(base, Deferred) and not (m.exact or name not in _TEXT_METHODS):
+        return Deferred(
+            lambda: method(m, BoundMethod(m.force(base) or Const(None), name), args, keywords, node)
         )
-    if isinstance(base, Attempt):
-        settled = m.settle(base)
+    if isinstance(base, Deferred):
+        settled = m.force(base)
         if settled is None:
             return None
         from llm_sandbox.security.python.calls import invoke
 
         return invoke(m, attribute(m, settled, name, node), args, keywords, node)
     if name == "__subclasses__":
-        from llm_sandbox.security.python.importing import subclasses
+        from llm_sandbox.security.python.imports import subclasses
 
         return subclasses()
     if name in {"__getattribute__", "__getattr__"} and args:
@@ -84,19 +84,19 @@ def method(m: Machine, bound: Bound, args: Args, keywords: Keywords, node: Any) 
 
 
 def _of_text(
-    m: Machine, base: Const, name: str, args: Args, keywords: Keywords, node: Any
+    m: Interpreter, base: Const, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    if not m.exact and any(isinstance(arg, Attempt) for arg in args):
-        return Attempt(lambda: _of_text(m, base, name, [m.settle(a) for a in args], keywords, node))
+    if not m.exact and any(isinstance(arg, Deferred) for arg in args):
+        return Deferred(lambda: _of_text(m, base, name, [m.force(a) for a in args], keywords, node))
     if name in {"read", "getvalue", "readline", "getbuffer", "tobytes"} and not args:
         # A text that is read as a file.
         return base
-    settled = [m.settle(arg) for arg in args]
+    settled = [m.force(arg) for arg in args]
     ways = combinations(m, settled)
     if ways is not None:
         return choose(_of_text(m, base, name, way, keywords, node) for way in ways)
     given = [m.plain(arg) for arg in settled]
-    named = {key: m.plain(m.settle(value)) for key, value in keywords.items()}
+    named = {key: m.plain(m.force(value)) for key, value in keywords.items()}
     if any(one is UNKNOWN for one in given) or any(one is UNKNOWN for one in named.values()):
         return None
     size = sum(len(one) for one in (base.value, *given) if isinstance(one, (str, bytes, list)))
@@ -106,12 +106,12 @@ def _of_text(
     if result is UNKNOWN or not m.affords(weight(result, lazy=True)):
         return None
     if isinstance(result, (str, bytes)):
-        strings.look_at(m, result, node)
+        strings.check_text(m, result, node)
     return None if result is UNKNOWN else wrapped(result)
 
 
 def _of_items(
-    m: Machine, base: Items, name: str, args: Args, keywords: Keywords, node: Any
+    m: Interpreter, base: Items, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
     given = args[0] if args else None
     if name in _CHANGES:
@@ -131,7 +131,7 @@ def _of_items(
     if name == "__next__":
         return base.items[0] if base.items else None
     found = m.plain(base)
-    known = [m.plain(m.settle(arg)) for arg in args]
+    known = [m.plain(m.force(arg)) for arg in args]
     if found is UNKNOWN or any(one is UNKNOWN for one in known):
         return None
     result = fold_method(found, name, known, {})
@@ -143,14 +143,14 @@ _CHANGES = frozenset(
 )
 
 
-def _change(m: Machine, base: Items, name: str, args: Args) -> None:
+def _change(m: Interpreter, base: Items, name: str, args: Args) -> None:
     if len(base.items) >= _MOST_ITEMS:
         return
     given = args[0] if args else None
     if name in {"append", "add", "appendleft"}:
         base.items.append(given)
     elif name in {"extend", "update", "__iadd__"}:
-        base.items.extend((members(m, m.settle(given)) or [None])[:_MOST_ITEMS])
+        base.items.extend((members(m, m.force(given)) or [None])[:_MOST_ITEMS])
     elif name == "insert" and len(args) == 2:
         at = m.plain(given)
         base.items.insert(at if isinstance(at, int) else len(base.items), args[1])
@@ -170,15 +170,15 @@ def _sorted(found: Any) -> list[Any] | None:
 
 
 def _of_table(
-    m: Machine, base: Table, name: str, args: Args, keywords: Keywords, node: Any
+    m: Interpreter, base: Table, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
     if name in {"get", "__getitem__", "pop", "setdefault"} and args:
-        key = m.plain(m.settle(args[0]))
+        key = m.plain(m.force(args[0]))
         default = args[1] if len(args) > 1 else None
         if name == "setdefault" and key is not UNKNOWN:
             set_item(m, base, args[0], default, node)
         return (
-            join(item(m, base, m.settle(args[0]), node), default if key is UNKNOWN else None)
+            join(item(m, base, m.force(args[0]), node), default if key is UNKNOWN else None)
             or default
         )
     if name in {"values", "keys", "__iter__", "items", "update", "copy"} and not m.affords(
@@ -205,7 +205,7 @@ def _of_table(
 
 
 def contents(module: Value | None, what: str) -> Items | None:
-    """Return what is of interest in a watched module: its names, values, or both; else None."""
+    """Return names, values or both of a watched module; None for other values."""
     if not isinstance(module, Ref) or not (module.name in WATCHED or module.name == "io"):
         return None
     prefix = f"{module.name}."
@@ -221,18 +221,18 @@ def contents(module: Value | None, what: str) -> Items | None:
     return Items("list", found)
 
 
-def _of_space(
-    m: Machine, base: Space, name: str, args: Args, keywords: Keywords, node: Any
+def _of_namespace(
+    m: Interpreter, base: Namespace, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
     if name in {"get", "__getitem__", "pop", "setdefault"} and args:
-        key = m.settle(args[0])
-        keys = key.of if isinstance(key, Choice) else (key,)
-        found = [of_space(m, base, m.plain(one), node) for one in keys]
+        key = m.force(args[0])
+        keys = key.of if isinstance(key, Alternatives) else (key,)
+        found = [of_namespace(m, base, m.plain(one), node) for one in keys]
         if name == "setdefault" and len(args) > 1:
             set_item(m, base, key, args[1], node)
         return choose([*found, *args[1:2]])
     if name in {"update", "__setitem__"}:
-        _update_space(m, base, name, args, keywords, node)
+        _update_namespace(m, base, name, args, keywords, node)
         return None
     if name == "copy":
         return base
@@ -240,17 +240,19 @@ def _of_space(
         content = contents(base.of, name)
         if content is not None:
             return content
-        if base.of is not None and hot(base.of):
-            return Carrier((base.of,))
+        if base.of is not None and tracked_parts(base.of):
+            return Tainted((base.of,))
         if base.scope is not None:
-            return Carrier(
-                tuple(one for v in list(base.scope.values.values())[:200] for one in hot(v))[:20]
+            return Tainted(
+                tuple(
+                    one for v in list(base.scope.values.values())[:200] for one in tracked_parts(v)
+                )[:20]
             )
     return None
 
 
-def _update_space(
-    m: Machine, base: Space, name: str, args: Args, keywords: Keywords, node: Any
+def _update_namespace(
+    m: Interpreter, base: Namespace, name: str, args: Args, keywords: Keywords, node: Any
 ) -> None:
     if name == "__setitem__" and len(args) == 2:
         set_item(m, base, args[0], args[1], node)
@@ -263,70 +265,70 @@ def _update_space(
         set_item(m, base, Const(entry), value, node)
 
 
-def _of_place(
-    m: Machine, base: Place, name: str, args: Args, keywords: Keywords, node: Any
+def _of_path(
+    m: Interpreter, base: PathValue, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    acts.see_path_method(m, base, name, args, keywords, node)
+    effects.report_path_method(m, base, name, args, keywords, node)
     if name in {"joinpath", "with_name", "with_suffix", "relative_to", "rename", "replace"}:
-        first = text_of(m.settle(args[0])) if args else None
+        first = text_of(m.force(args[0])) if args else None
         if name == "joinpath" and base.path is not None and first is not None:
-            return Place(first if first.startswith("/") else f"{base.path}/{first}")
-        return Place(None)
+            return PathValue(first if first.startswith("/") else f"{base.path}/{first}")
+        return PathValue(None)
     if name in {"expanduser", "resolve", "absolute"}:
         return base
     if name in {"as_posix", "__str__", "__fspath__"}:
         return Const(base.path) if base.path is not None else None
     if name == "open":
-        return acts.opened(m, base.path, args[0] if args else keywords.get("mode"))
+        return effects.open_file(m, base.path, args[0] if args else keywords.get("mode"))
     if name in {"read_text", "read_bytes"} and base.path is not None:
-        return wrapped(m.texts.get(base.path.removeprefix("./")))
+        return wrapped(m.files.get(base.path.removeprefix("./")))
     if name in {"glob", "rglob", "iterdir", "walk"}:
-        return Items("list", [Place(None)])
+        return Items("list", [PathValue(None)])
     return None
 
 
 def _of_file(
-    m: Machine, base: Written, name: str, args: Args, keywords: Keywords, node: Any
+    m: Interpreter, base: OpenFile, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
     key = base.path.removeprefix("./") if base.path is not None else None
     if name == "__enter__":
         return base
     if name in {"read", "readlines"}:
-        return wrapped(m.texts.get(key)) if key is not None else None
+        return wrapped(m.files.get(key)) if key is not None else None
     if name in {"write", "writelines"} and key is not None and base.writes:
-        text = text_of(m.settle(args[0])) if args else None
-        before = m.texts.get(key, "")
+        text = text_of(m.force(args[0])) if args else None
+        before = m.files.get(key, "")
         fits = text is not None and before is not None and len(before) + len(text) <= LONGEST
-        m.texts[key] = before + text if fits and before is not None and text is not None else None
+        m.files[key] = before + text if fits and before is not None and text is not None else None
     return None
 
 
-def _of_carrier(
-    m: Machine, base: Carrier, name: str, args: Args, keywords: Keywords, node: Any
+def _of_tainted(
+    m: Interpreter, base: Tainted, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
     return base
 
 
-def _of_choice(
-    m: Machine, base: Choice, name: str, args: Args, keywords: Keywords, node: Any
+def _of_alternatives(
+    m: Interpreter, base: Alternatives, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
-    return choose(method(m, Bound(one, name), args, keywords, node) for one in base.of)
+    return choose(method(m, BoundMethod(one, name), args, keywords, node) for one in base.of)
 
 
 def _of_ref(
-    m: Machine, base: Ref, name: str, args: Args, keywords: Keywords, node: Any
+    m: Interpreter, base: Ref, name: str, args: Args, keywords: Keywords, node: Any
 ) -> Value | None:
     return None
 
 
 _METHODS: dict[type, Any] = {
-    Carrier: _of_carrier,
-    Choice: _of_choice,
+    Tainted: _of_tainted,
+    Alternatives: _of_alternatives,
     Const: _of_text,
     Items: _of_items,
-    Place: _of_place,
+    PathValue: _of_path,
     Ref: _of_ref,
-    Space: _of_space,
+    Namespace: _of_namespace,
     Table: _of_table,
-    Written: _of_file,
+    OpenFile: _of_file,
 }

@@ -1,24 +1,35 @@
-"""Functions without an effect, which folding may call on constants."""
+"""Functions without effects that constant folding may call, each with a limit on its result."""
 
 from __future__ import annotations
 
 import ast
+import base64
+import binascii
 import builtins
+import bz2
+import codecs
 import functools
+import html
 import itertools
 import json
+import lzma
 import operator
 import posixpath
+import quopri
 import re
 import string
 import struct
 import textwrap
+import urllib.parse
+import zlib
 from typing import TYPE_CHECKING, Any
 
-from llm_sandbox.security.python.bounds import (
+from llm_sandbox.security.python.folding import (
     LONGEST,
     MOST_WEIGHT,
+    UNKNOWN,
     are_short,
+    fold_operator,
     is_hashed_quickly,
     is_printable,
     is_small_modulus,
@@ -26,13 +37,179 @@ from llm_sandbox.security.python.bounds import (
     weight,
     written_size,
 )
-from llm_sandbox.security.python.folding import UNKNOWN, fold_operator
-from llm_sandbox.security.python.words import names
+from llm_sandbox.security.python.full_names import names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-__all__ = ["CONSTANTS", "FUNCTIONS", "HIGHER", "LAZY", "function"]
+__all__ = [
+    "CODECS",
+    "CONSTANTS",
+    "DECODERS",
+    "FUNCTIONS",
+    "HIGHER",
+    "LAZY",
+    "decode",
+    "encode",
+    "function",
+    "unzip",
+]
+
+_LONGEST_CODED = 125_000
+_LONGEST_SLOW = 1_000
+_LONGEST_OPTION = 200
+
+CODECS = frozenset(
+    names(
+        """
+        ascii latin1 latin_1 iso8859_1 utf8 utf_8 utf_8_sig utf16 utf_16 utf_16_le utf_16_be utf32
+        utf_32 utf_32_le utf_32_be utf7 utf_7 unicode_escape raw_unicode_escape punycode idna
+        rot13 rot_13 hex hex_codec base64 base64_codec zlib zlib_codec zip bz2 bz2_codec quopri
+        quoted_printable quopri_codec uu uu_codec cp437 cp500 cp037 cp1140 cp1251 cp1252 mac_roman
+        u8 u16 string_escape
+        """
+    )
+)
+_COMPRESSED = {"zlib", "zlib_codec", "zip", "bz2", "bz2_codec"}
+_SLOW = {"idna", "punycode"}
+"""Codecs that take quadratic time or worse."""
+
+
+def decode(data: Any, codec: str = "utf-8", errors: str = "strict") -> object:
+    """Decode like `codecs.decode`.
+
+    Raises:
+        ValueError: The codec is not one of `CODECS`, or the data is too long.
+    """
+    name = _known_codec(codec)
+    if name in _COMPRESSED:
+        return (
+            unzip(bytes(data)) if name[0] == "z" else _bounded(bz2.BZ2Decompressor(), bytes(data))
+        )
+    _check_length(data, name)
+    return codecs.decode(data, name, errors)
+
+
+def encode(data: Any, codec: str = "utf-8", errors: str = "strict") -> object:
+    """Encode like `codecs.encode`.
+
+    Raises:
+        ValueError: The codec is not one of `CODECS`, or the data is too long.
+    """
+    name = _known_codec(codec)
+    _check_length(data, name)
+    return codecs.encode(data, name, errors)
+
+
+def _check_length(data: Any, name: str) -> None:
+    if len(data) > (_LONGEST_SLOW if name in _SLOW else _LONGEST_CODED):
+        raise ValueError("too long")
+
+
+def _known_codec(codec: str) -> str:
+    name = str(codec).lower().replace("-", "_")
+    if name not in CODECS:
+        raise ValueError("unknown codec")
+    return name
+
+
+def unzip(data: bytes, wbits: int = zlib.MAX_WBITS) -> bytes:
+    """Decompress like `zlib.decompress`.
+
+    Raises:
+        ValueError: The result is too long.
+    """
+    return _bounded(zlib.decompressobj(wbits), data)
+
+
+def _bounded(reader: Any, data: bytes) -> bytes:
+    out: bytes = reader.decompress(data, LONGEST)
+    if len(out) >= LONGEST:
+        raise ValueError("too long")
+    return out
+
+
+def _gunzip(data: bytes) -> bytes:
+    return unzip(data, 31)
+
+
+def _lzma(data: bytes) -> bytes:
+    return _bounded(lzma.LZMADecompressor(memlimit=64_000_000), data)
+
+
+def _bunzip(data: bytes) -> bytes:
+    return _bounded(bz2.BZ2Decompressor(), data)
+
+
+def _bounded_by(most: int, work: Callable[..., object]) -> Callable[..., object]:
+    """Return a decoder with a maximum length of its input and short other arguments."""
+
+    def decoder(data: Any, *options: Any, **named: Any) -> object:
+        given = [one for one in (*options, *named.values()) if hasattr(one, "__len__")]
+        if len(data) > most or any(len(one) > _LONGEST_OPTION for one in given):
+            raise ValueError("too long")
+        return work(data, *options, **named)
+
+    return decoder
+
+
+def _unquoted(work: Callable[..., object]) -> Callable[..., object]:
+    def decoder(text: Any, encoding: str = "utf-8", errors: str = "replace") -> object:
+        if _known_codec(encoding) in _SLOW:
+            raise ValueError("too slow")
+        return work(text, encoding, errors)
+
+    return decoder
+
+
+_BASE64 = {
+    f"base64.{name}": getattr(base64, name)
+    for name in names(
+        """
+        b64decode b64encode standard_b64decode standard_b64encode urlsafe_b64decode
+        urlsafe_b64encode b32decode b32encode b32hexdecode b32hexencode b16decode b16encode
+        b85decode b85encode a85decode a85encode decodebytes encodebytes
+        """
+    )
+}
+_BINASCII = {
+    f"binascii.{name}": getattr(binascii, name)
+    for name in names(
+        """
+        a2b_base64 b2a_base64 unhexlify hexlify a2b_hex b2a_hex a2b_uu b2a_uu a2b_qp b2a_qp
+        """
+    )
+}
+_QUICK: dict[str, Callable[..., object]] = {
+    **{name: work for name, work in _BASE64.items() if "64" in name or "16" in name},
+    **_BINASCII,
+    "base64.decodebytes": base64.decodebytes,
+    "base64.encodebytes": base64.encodebytes,
+    "base64.decodestring": base64.decodebytes,
+    "quopri.decodestring": quopri.decodestring,
+    "zlib.decompress": unzip,
+    "gzip.decompress": _gunzip,
+    "bz2.decompress": _bunzip,
+    "lzma.decompress": _lzma,
+    "codecs.escape_decode": codecs.escape_decode,
+}
+_BY_PYTHON: dict[str, Callable[..., object]] = {
+    **{name: work for name, work in _BASE64.items() if name not in _QUICK},
+    "zlib.compress": zlib.compress,
+    "codecs.decode": decode,
+    "codecs.encode": encode,
+    "html.unescape": html.unescape,
+    "urllib.parse.unquote": _unquoted(urllib.parse.unquote),
+    "urllib.parse.unquote_plus": _unquoted(urllib.parse.unquote_plus),
+    "urllib.parse.unquote_to_bytes": urllib.parse.unquote_to_bytes,
+    "urllib.parse.quote": lambda text, safe="/": urllib.parse.quote(text, safe),
+}
+DECODERS: dict[str, Callable[..., object]] = {
+    **{name: _bounded_by(LONGEST, work) for name, work in _QUICK.items()},
+    **{name: _bounded_by(_LONGEST_CODED, work) for name, work in _BY_PYTHON.items()},
+}
+"""Pure functions that decode or encode text."""
+
 
 _MOST = 100_000
 _MOST_ITEMS = 10_000
@@ -60,7 +237,7 @@ def _slice(*bounds: Any) -> slice:
 
 
 def _few(items: Iterable[Any], width: int = 1) -> list[Any]:
-    """The members of something that may have no end, each a row of `width` values."""
+    """Return the members of a possibly infinite iterable, each with `width` values."""
     most = min(_MOST_ITEMS, _MOST_CELLS // max(width, 1))
     found = list(itertools.islice(items, most + 1))
     _check(len(found) <= most)
@@ -68,7 +245,7 @@ def _few(items: Iterable[Any], width: int = 1) -> list[Any]:
 
 
 def _row(items: Iterable[Any]) -> Iterable[Any]:
-    """What becomes a set or dictionary."""
+    """Return an iterable that becomes a set or dictionary, after a check of its hashes."""
     _check(not hasattr(items, "__len__") or is_hashed_quickly(items))
     return items
 
@@ -95,8 +272,6 @@ def _bytes(*args: Any) -> bytes:
     if args and isinstance(args[0], int):
         _check(args[0] <= _MOST)
     if args and isinstance(args[0], str):
-        from llm_sandbox.security.python.decoding import encode
-
         encoded = encode(*args)
         return encoded if isinstance(encoded, bytes) else b""
     return bytes(*args)
@@ -104,8 +279,6 @@ def _bytes(*args: Any) -> bytes:
 
 def _text(*args: Any) -> str:
     if args and isinstance(args[0], bytes) and len(args) > 1:
-        from llm_sandbox.security.python.decoding import decode
-
         return str(decode(*args))
     _check(isinstance(args[0] if args else "", str) or is_printable(*args))
     return str(*args)
@@ -207,7 +380,7 @@ def _operator(kind: type[ast.operator]) -> Callable[..., Any]:
 
 
 def _searched(work: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that looks for its second argument in the first."""
+    """Return a function that searches its first argument for the second, bounded."""
 
     def search(one: Any, other: Any) -> Any:
         _check(not isinstance(one, (str, bytes)) or are_short(one, other))
@@ -309,7 +482,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sys.intern": str,
     "textwrap.dedent": _dedent,
 }
-"""Full name to the function, on plain Python objects."""
+"""Full name to the function on plain Python objects."""
 
 LAZY = frozenset(
     names(
@@ -321,7 +494,7 @@ LAZY = frozenset(
         """
     )
 )
-"""Functions that go through no more of a range than its first members."""
+"""Functions that read only the first members of a range."""
 
 HIGHER = {
     "builtins.map": "map",
@@ -330,7 +503,7 @@ HIGHER = {
     "itertools.accumulate": "accumulate",
     "itertools.starmap": "starmap",
 }
-"""Functions that call their first argument on the members of the next."""
+"""Functions that call their first argument on the members of the others."""
 
 CONSTANTS: dict[str, object] = {
     "os.curdir": ".",
@@ -361,12 +534,12 @@ CONSTANTS: dict[str, object] = {
         for what in ("__doc__", "__name__")
     },
 }
-"""Attributes of modules that are the same everywhere, nearly."""
+"""Attributes of modules that are the same on nearly all systems."""
 
 
 @functools.lru_cache(maxsize=1024)
 def function(name: str) -> Callable[..., Any] | None:
-    """Return the function of a full name; None when it may have an effect or is not known."""
+    """Return the pure function of a full name; None when it has effects or is not known."""
     found = FUNCTIONS.get(name)
     if found is not None:
         return found
@@ -383,7 +556,5 @@ def function(name: str) -> Callable[..., Any] | None:
         "html",
         "urllib",
     }:
-        from llm_sandbox.security.python.decoding import DECODERS
-
         return DECODERS.get(name)
     return None

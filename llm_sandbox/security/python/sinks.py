@@ -1,16 +1,16 @@
-"""What calls do, by full name: the table to extend when a rule is missing.
+"""Sinks: capabilities of calls by full name, the table to extend when a rule is missing.
 
-``{a,b}`` in a name stands for both; ``x()`` is what calling x returned, so that
+``{a,b}`` in a name stands for both; ``x()`` is the result of calling x, so that
 ``socket.socket().connect`` is a method of a socket. A name that ends with ``.*`` stands for all
-below it.
+names below it.
 """
 
 from functools import lru_cache
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.python.words import names
+from llm_sandbox.security.python.full_names import names
 
-__all__ = ["CALLS", "ONLY_CALLED", "READS", "WATCHED", "WILD", "capability_of", "is_hot"]
+__all__ = ["CALLS", "ONLY_CALLED", "READS", "WATCHED", "WILD", "capability_of", "is_tracked"]
 
 _CALLS = {
     Capability.PROCESS_RUN: """
@@ -233,7 +233,7 @@ _CALLS = {
     """,
 }
 _READS = {Capability.ENVIRONMENT: "os.environ os.environb os.environ.copy"}
-"""What looking at something does, without any call."""
+"""Capabilities of mere lookups, without any call."""
 
 _WATCHED = """
     os posix nt subprocess _posixsubprocess builtins importlib importlib.machinery importlib.util
@@ -258,11 +258,11 @@ def _flat(table: dict[Capability, str]) -> dict[str, Capability]:
 
 
 CALLS = _flat(_CALLS)
-"""Full name to what a call of it does."""
+"""Full name to the capability of its call."""
 READS = _flat(_READS)
-"""Full name to what looking at it does."""
+"""Full name to the capability of its lookup."""
 WATCHED = frozenset(names(_WATCHED))
-"""Modules that are not lost from sight when they are passed on."""
+"""Modules that are tracked when they are passed on."""
 _TRACKED = frozenset(
     names(
         """
@@ -271,7 +271,7 @@ _TRACKED = frozenset(
         """
     )
 )
-"""What does something only with some arguments, and is followed like what always does."""
+"""Functions with a capability that depends on arguments, tracked like sinks."""
 ONLY_CALLED = frozenset(
     names(
         """
@@ -281,18 +281,18 @@ ONLY_CALLED = frozenset(
         """
     )
 )
-"""What says nothing when it is only named, as in a comparison of types."""
+"""Names that are no finding when they are only mentioned, as in a comparison of types."""
 WILD = {name.rpartition(".")[2]: name for name in names(_WILD)} | {
     "subprocess_exec": "asyncio.create_subprocess_exec",
     "subprocess_shell": "asyncio.create_subprocess_shell",
 }
-"""Names so telling that a method of this name on something unknown is taken for the function."""
+"""Method names so distinctive that they stand for the function even on an unknown object."""
 _BELOW = {name[:-2]: capability for name, capability in CALLS.items() if name.endswith(".*")}
 _ROOTS = frozenset(name.partition(".")[0] for name in _BELOW)
 
 
 def capability_of(name: str) -> Capability | None:
-    """Return what a call of a full name does; None when that is nothing of interest."""
+    """Return the capability of a call by full name; None for a harmless one."""
     found = CALLS.get(name)
     if found is None and name.partition(".")[0] in _ROOTS:
         return _below(name)
@@ -305,12 +305,12 @@ def _below(name: str) -> Capability | None:
     while at > 0:
         if name[:at] in _BELOW:
             rest = name[at + 1 :].rpartition(".")[2].removesuffix("()")
-            # Exceptions, constants and types are no act; nor is a method of what a call returned.
+            # Exceptions, constants and types have no effect; nor have methods of a call's result.
             return None if "Error" in rest or "()" in name[at:] else _BELOW[name[:at]]
         at = name.rfind(".", 0, at)
     return None
 
 
-def is_hot(name: str) -> bool:
-    """Return whether something must not be lost from sight."""
+def is_tracked(name: str) -> bool:
+    """Return whether values with a full name are tracked wherever they are passed."""
     return name in WATCHED or name in _TRACKED or capability_of(name) is not None

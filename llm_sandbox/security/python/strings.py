@@ -1,4 +1,4 @@
-"""Text of a program that gives away what it is for: paths, addresses, names of programs."""
+"""Revealing string constants: sensitive paths, addresses, names of programs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.python.words import names
+from llm_sandbox.security.python.full_names import names
 
 if TYPE_CHECKING:
-    from llm_sandbox.security.python.machine import Machine
+    from llm_sandbox.security.python.interpreter import Interpreter
 
-__all__ = ["installs", "is_persistent", "look_at", "look_at_size"]
+__all__ = ["check_size", "check_text", "installs", "is_persistent"]
 
 _SHORTEST = 6
 _LARGEST = 1_000_000_000
@@ -49,7 +49,7 @@ _HINTS = names(
     a9fea9fe 0251. instance-data stratum xmr miner nanopool cryptonight coinhive
     """
 )
-"""Of which one is in every text that a pattern above matches, in small letters."""
+"""Lower-case words one of which occurs in each text that a pattern above matches."""
 _HINT = re.compile(r"login.?data|local.?state|" + "|".join(map(re.escape, _HINTS)), re.IGNORECASE)
 _LONG = 60
 _PERSISTENT = re.compile(
@@ -68,8 +68,8 @@ _INSTALLS = re.compile(
 )
 
 
-def look_at(m: Machine, text: str | bytes, node: Any) -> None:
-    """See what a constant text gives away."""
+def check_text(m: Interpreter, text: str | bytes, node: Any) -> None:
+    """Report sensitive names in a constant text."""
     if len(text) < _SHORTEST:
         return
     if isinstance(text, bytes):
@@ -79,7 +79,7 @@ def look_at(m: Machine, text: str | bytes, node: Any) -> None:
     for capability, pattern in _PATTERNS:
         match = pattern.search(text)
         if match is not None:
-            m.see(capability, node, match[0])
+            m.report(capability, node, match[0])
 
 
 def _is_hinted(text: str) -> bool:
@@ -91,7 +91,7 @@ def _is_hinted(text: str) -> bool:
 
 
 def is_persistent(path: str) -> bool:
-    """Return whether what is written there is started again later."""
+    """Return whether a file at the path is run or loaded again later."""
     return _PERSISTENT.search(path) is not None
 
 
@@ -100,15 +100,19 @@ def installs(command: str) -> bool:
     return _INSTALLS.search(command) is not None
 
 
-def look_at_size(m: Machine, kind: type[ast.operator], one: Any, other: Any, node: ast.AST) -> None:
-    """See whether an operator on constants uses up the memory."""
+def check_size(
+    m: Interpreter, kind: type[ast.operator], one: Any, other: Any, node: ast.AST
+) -> None:
+    """Report an operator on constants that exhausts the memory."""
     if kind is ast.Mult:
         size, times = (one, other) if isinstance(other, int) else (other, one)
         is_sized = isinstance(times, int) and isinstance(size, (str, bytes, list, tuple))
         if is_sized and len(size) * times >= _LARGEST:
-            m.see(Capability.RESOURCE, node, "memory", detail=f"with {len(size) * times:,} items")
+            m.report(
+                Capability.RESOURCE, node, "memory", detail=f"with {len(size) * times:,} items"
+            )
     elif kind is ast.Pow and isinstance(one, int) and isinstance(other, int):
         if abs(one) > 1 and other >= 100_000_000 // max(abs(one).bit_length(), 1):
-            m.see(Capability.RESOURCE, node, "memory", detail="by a power")
+            m.report(Capability.RESOURCE, node, "memory", detail="by a power")
     elif kind is ast.LShift and isinstance(other, int) and other >= _LARGEST:
-        m.see(Capability.RESOURCE, node, "memory", detail="by a shift")
+        m.report(Capability.RESOURCE, node, "memory", detail="by a shift")

@@ -1,4 +1,7 @@
-"""What is known of a value without running the program; None stands for a value not known."""
+"""Abstract values of Python expressions, and the scopes that bind names to them.
+
+None stands for a value that is not known.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +12,28 @@ if TYPE_CHECKING:
     import ast
     from collections.abc import Callable, Iterable
 
-    from llm_sandbox.security.python.scopes import Scope
-
 __all__ = [
+    "Alternatives",
     "Args",
-    "Attempt",
-    "Bound",
-    "Carrier",
-    "Choice",
+    "BoundMethod",
     "Class",
     "Code",
     "Const",
+    "Deferred",
     "Function",
     "Getter",
     "Instance",
     "Items",
     "Keywords",
+    "Namespace",
+    "OpenFile",
     "Partial",
-    "Place",
+    "PathValue",
     "Ref",
-    "Space",
+    "Scope",
     "Table",
+    "Tainted",
     "Value",
-    "Written",
     "choose",
     "join",
     "options",
@@ -42,13 +44,13 @@ _MOST_HELD = 40
 
 
 class Value:
-    """Something known of a value."""
+    """Abstract value."""
 
     __slots__ = ()
 
 
 class Const(Value):
-    """A constant: number, text, bytes, True, None, a range, a slice.
+    """Constant: number, text, bytes, True, None, a range, a slice.
 
     Args:
         value: The constant.
@@ -61,11 +63,11 @@ class Const(Value):
 
 
 class Ref(Value):
-    """Something of a module, by its full name; ``()`` in it stands for what a call returned.
+    """Reference to an object of a module by full name; ``()`` in it stands for a call's result.
 
     Args:
-        name: Such as ``os.system`` or ``pathlib.Path().unlink``.
-        route: How it was reached when not by this name.
+        name: Full name such as ``os.system`` or ``pathlib.Path().unlink``.
+        route: Indirections by which the object was reached.
         sure: Whether the name is certain.
     """
 
@@ -80,7 +82,7 @@ class Ref(Value):
 
 @dataclass(slots=True, eq=False)
 class Items(Value):
-    """A list, tuple or set whose members are known one by one."""
+    """List, tuple or set with known members."""
 
     kind: Literal["list", "tuple", "set"]
     items: list[Value | None]
@@ -88,14 +90,14 @@ class Items(Value):
 
 @dataclass(slots=True, eq=False)
 class Table(Value):
-    """A dictionary with constant keys."""
+    """Dictionary with constant keys."""
 
     entries: dict[object, Value | None]
 
 
 @dataclass(slots=True, eq=False)
 class Function(Value):
-    """A function or lambda of the program itself."""
+    """Function or lambda that the program defines."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     scope: Scope
@@ -109,13 +111,13 @@ class Function(Value):
     runs: int = 0
     running: int = 0
     called: bool = False
-    cares: bool = False
-    doubts: list[Callable[[], None]] = field(default_factory=list)
+    depends_on_arguments: bool = False
+    unresolved: list[Callable[[], None]] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
 class Class(Value):
-    """A class of the program itself."""
+    """Class that the program defines."""
 
     name: str
     scope: Scope
@@ -127,13 +129,13 @@ class Class(Value):
 
 @dataclass(slots=True, eq=False)
 class Instance(Value):
-    """An object of a class of the program itself."""
+    """Object of a class that the program defines."""
 
     cls: Class
 
 
-class Bound(Value):
-    """A method of a value: ``"".join``, or a function together with its first argument.
+class BoundMethod(Value):
+    """Method of a value: ``"".join``, or a function together with its first argument.
 
     Args:
         base: The value that the method belongs to.
@@ -151,7 +153,7 @@ class Bound(Value):
 
 @dataclass(slots=True, eq=False)
 class Partial(Value):
-    """A callable with some arguments given."""
+    """Callable with some arguments given."""
 
     callee: Value | None
     args: list[Value | None]
@@ -160,7 +162,7 @@ class Partial(Value):
 
 @dataclass(slots=True, eq=False)
 class Getter(Value):
-    """What `operator.attrgetter`, ``itemgetter`` and ``methodcaller`` return."""
+    """Result of `operator.attrgetter`, ``itemgetter`` or ``methodcaller``."""
 
     kind: Literal["attribute", "item", "method"]
     names: list[Value | None]
@@ -169,19 +171,19 @@ class Getter(Value):
 
 
 @dataclass(slots=True, eq=False)
-class Space(Value):
-    """The namespace of something as a dictionary: ``vars(x)``, ``globals()``."""
+class Namespace(Value):
+    """Namespace as a dictionary: ``vars(x)``, ``globals()``."""
 
     of: Value | None = None
     scope: Scope | None = None
 
 
-class Carrier(Value):
-    """Something that holds what must not be lost from sight, no matter how.
+class Tainted(Value):
+    """Value that holds tracked references in an unknown way.
 
     Args:
-        held: What it holds; of others of its kind what those hold. The first 40 count, each once:
-            one that holds another twice would double what there is to follow.
+        held: Tracked references; those of other tainted values are included. The first 40 count,
+            without duplicates: a value that holds another twice would double the work.
     """
 
     __slots__ = ("held",)
@@ -190,14 +192,14 @@ class Carrier(Value):
     def __init__(self, held: tuple[Value, ...]) -> None:
         kept: dict[str | int, Value] = {}
         for one in held:
-            for part in one.held if isinstance(one, Carrier) else (one,):
+            for part in one.held if isinstance(one, Tainted) else (one,):
                 kept.setdefault(part.name if isinstance(part, Ref) else id(part), part)
         self.held: tuple[Value, ...] = tuple(kept.values())[:_MOST_HELD]
 
 
 @dataclass(slots=True, eq=False)
-class Choice(Value):
-    """One of several values."""
+class Alternatives(Value):
+    """One of several possible values."""
 
     of: tuple[Value, ...]
 
@@ -210,36 +212,36 @@ class Code(Value):
 
 
 @dataclass(slots=True, eq=False)
-class Place(Value):
-    """A `pathlib.Path`."""
+class PathValue(Value):
+    """Path of `pathlib`."""
 
     path: str | None
 
 
 @dataclass(slots=True, eq=False)
-class Written(Value):
-    """An open file."""
+class OpenFile(Value):
+    """Open file."""
 
     path: str | None
     writes: bool
 
 
 @dataclass(slots=True, eq=False)
-class Attempt(Value):
-    """A value that is only worked out when something depends on it."""
+class Deferred(Value):
+    """Value that is evaluated only when something depends on it."""
 
     work: Callable[[], Value | None]
     running: bool = False
 
 
 Args = list[Value | None]
-"""Values of a call's arguments by position."""
+"""Positional arguments of a call."""
 Keywords = dict[str, Value | None]
-"""Values of a call's arguments by name."""
+"""Keyword arguments of a call."""
 
 
 def join(one: Value | None, other: Value | None) -> Value | None:
-    """Return what is known when it is either of two; what is not known is left out."""
+    """Return the union of two values; an unknown one is left out."""
     if one is None or one is other:
         return other
     if other is None:
@@ -248,14 +250,14 @@ def join(one: Value | None, other: Value | None) -> Value | None:
 
 
 def options(value: Value | None) -> tuple[Value, ...]:
-    """Return what a value may be."""
+    """Return the alternatives of a value."""
     if value is None:
         return ()
-    return value.of if isinstance(value, Choice) else (value,)
+    return value.of if isinstance(value, Alternatives) else (value,)
 
 
 def choose(values: Iterable[Value | None]) -> Value | None:
-    """Return one value for several possible ones, without repetitions."""
+    """Return the union of values, without duplicates."""
     kept: list[Value] = []
     seen: set[object] = set()
     for value in values:
@@ -266,7 +268,7 @@ def choose(values: Iterable[Value | None]) -> Value | None:
                 kept.append(one)
     if len(kept) <= 1:
         return kept[0] if kept else None
-    return Choice(tuple(kept[:_MOST_OPTIONS]))
+    return Alternatives(tuple(kept[:_MOST_OPTIONS]))
 
 
 def _key(value: Value) -> object:
@@ -279,3 +281,67 @@ def _key(value: Value) -> object:
             return id(value)
         return (type(value.value), value.value)
     return id(value)
+
+
+class Scope:
+    """Names of a module, class, function or comprehension.
+
+    Args:
+        kind: Kind of scope.
+        parent: Enclosing scope, in which missing names are looked up.
+        owner: The class whose body or method it is.
+    """
+
+    __slots__ = ("blocks", "elsewhere", "kind", "owner", "parent", "values")
+
+    def __init__(
+        self,
+        kind: Literal["module", "class", "function", "comprehension"],
+        parent: Scope | None = None,
+        owner: Class | None = None,
+    ) -> None:
+        self.kind = kind
+        self.parent = parent
+        self.owner = owner
+        self.values: dict[str, Value | None] = {}
+        self.blocks: dict[str, int] = {}
+        self.elsewhere: dict[str, Scope] = {}
+
+    @property
+    def module(self) -> Scope:
+        """Outermost scope."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def bind(self, name: str, value: Value | None, block: int) -> None:
+        """Bind a name.
+
+        A branch adds to the earlier values of a name; only the branch that bound it, or an
+        enclosing one, replaces them. Branches are numbered as they open, so that one opened within
+        another has the greater number.
+        """
+        if self.elsewhere and name in self.elsewhere:
+            other = self.elsewhere[name]
+            if other is not self:
+                other.bind(name, join(other.values.get(name), value), block)
+                return
+        if block:
+            if name in self.values and self.blocks.get(name, 0) < block:
+                value = join(self.values[name], value)
+            self.blocks[name] = block
+        elif self.blocks:
+            self.blocks.pop(name, None)
+        self.values[name] = value
+
+    def find(self, name: str) -> Scope | None:
+        """Return the scope that binds a name as seen from here; None when none does."""
+        scope: Scope | None = self
+        first = True
+        while scope is not None:
+            if name in scope.values and (first or scope.kind != "class"):
+                return scope
+            first = False
+            scope = scope.parent
+        return None

@@ -1,1 +1,1 @@
-"""Engines that read programs by their syntax trees, one module for each language."""
+"""Engines on syntax trees of tree-sitter, one package for each language."""

@@ -1,4 +1,4 @@
-"""Tables of what the libraries of a language are able to do."""
+"""Tables of sinks: capabilities of a language's libraries."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,16 +10,16 @@ __all__ = ["Sinks"]
 
 @dataclass(frozen=True)
 class Sinks:
-    """What names of a language's libraries stand for.
+    """Capabilities of names of a language's libraries.
 
     Args:
-        calls: For each capability, the names whose call is it, separated by blanks. A name that
-            ends with ``.*`` stands for all below it that nothing else is said of.
-        reads: The same for names of which reading is enough.
+        calls: For each capability, the names whose call has it, separated by blanks. A name that
+            ends with ``.*`` stands for all names below it without an entry of their own.
+        reads: The same for names whose mere lookup has it.
         writes: Names whose call writes a file, with the number of the argument that is its path.
-        commands: Names whose arguments, from that number on, are a command.
-        plain: Names below a ``.*`` whose call is nothing.
-        watched: Modules that are reported when they are handed to where nobody can follow.
+        commands: Names whose arguments, from that number on, form a command.
+        plain: Names below a ``.*`` whose call is harmless.
+        watched: Modules that are reported when they are passed to code that is not modelled.
     """
 
     calls: dict[Capability, str]
@@ -42,14 +42,14 @@ class Sinks:
         return frozenset(self.plain.split())
 
     def of_call(self, name: str) -> Capability | None:
-        """Return what calling a name does, or None when that is nothing watched."""
+        """Return the capability of calling a name, or None for a harmless one."""
         found = self._called.get(name)
         if found is None and name not in self._plain:
             found = self._below(self._called, name)
         return found
 
     def of_read(self, name: str) -> Capability | None:
-        """Return what reading a name does, or None when that is nothing watched."""
+        """Return the capability of reading a name, or None for a harmless one."""
         found = self._read.get(name)
         if found is None and name not in self._plain:
             found = self._below(self._read, name)
@@ -57,7 +57,7 @@ class Sinks:
 
     @staticmethod
     def _below(table: dict[str, Capability], name: str) -> Capability | None:
-        # Names are as deep as programs nest them: only so many parts are looked at.
+        # Programs may nest names without limit: only the last parts are checked.
         for _ in range(6):
             name, dot, _rest = name.rpartition(".")
             if not dot:

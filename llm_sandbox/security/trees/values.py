@@ -1,10 +1,10 @@
-"""What an expression may evaluate to, as far as that can be told without running it."""
+"""Values of expressions in a static analysis."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, product
 from typing import NamedTuple, TypeAlias
 
-from llm_sandbox.security.trees.reading import Node
+from llm_sandbox.security.trees.syntax_tree import Node
 
 __all__ = [
     "LONGEST_LIST",
@@ -34,26 +34,26 @@ _DEEPEST_LIST = 3
 
 
 class Ref(NamedTuple):
-    """Something of the language's own libraries."""
+    """Reference to an object of the language's own libraries."""
 
     name: str
-    """Its full name, such as ``child_process.exec``; ``name()`` is what calling it gives."""
+    """Full name, such as ``child_process.exec``; ``name()`` is the result of a call."""
     route: tuple[str, ...] = ()
-    """How it was come by when not by its name, outermost first."""
+    """Indirections by which the object is reached, outermost first."""
     direct: bool = True
-    """False when it came through a variable, an argument or a choice."""
+    """False for a value that came through a variable, an argument or a branch."""
 
 
 class Items(NamedTuple):
-    """A list or an array."""
+    """List or array."""
 
     items: "tuple[Values, ...]"
     depth: int = 1
-    """How many lists are within each other; make it by `as_items`, which keeps that small."""
+    """Nesting of lists; `as_items` keeps it small."""
 
 
 class Record:
-    """An object that the program makes, with what its fields may hold."""
+    """Object that the program creates, with the values of its fields."""
 
     __slots__ = ("fields",)
 
@@ -62,7 +62,7 @@ class Record:
 
 
 class Function:
-    """A function that the program defines."""
+    """Function that the program defines."""
 
     __slots__ = ("node", "parameters", "returns")
 
@@ -74,13 +74,13 @@ class Function:
 
 Atom: TypeAlias = str | int | Ref | Items | Record | Function
 Values: TypeAlias = tuple[Atom, ...]
-"""All that it may be; empty when nothing is known. Never more than eight."""
+"""Possible values, at most eight; empty when nothing is known."""
 
 
 def as_items(parts: "Iterable[Values]") -> Items:
-    """Return a list of what may be in it: the first 1,000, and lists within three deep only.
+    """Return a list of values: the first 1,000, with at most three levels of nested lists.
 
-    Programs that put lists into themselves would double them again and again otherwise.
+    Programs that nest lists in themselves would double them repeatedly otherwise.
     """
     kept: list[Values] = []
     depth = 0
@@ -97,7 +97,7 @@ def as_items(parts: "Iterable[Values]") -> Items:
 
 
 def members(values: Values) -> Values:
-    """Return what any member of the lists among the values may be."""
+    """Return the union of the members of the lists among values."""
     found: Values = ()
     for value in values:
         if isinstance(value, Items):
@@ -107,7 +107,7 @@ def members(values: Values) -> Values:
 
 
 def union(one: Values, other: Values) -> Values:
-    """Return what is in either, the first eight."""
+    """Return the union of values, at most eight."""
     if not other or one == other:
         return one
     if not one:
@@ -117,28 +117,27 @@ def union(one: Values, other: Values) -> Values:
 
 
 def texts(values: Values) -> list[str]:
-    """Return those that are texts."""
+    """Return the texts among values."""
     return [value for value in values if type(value) is str]
 
 
 def numbers(values: Values) -> list[int]:
-    """Return those that are whole numbers."""
+    """Return the integers among values."""
     return [value for value in values if type(value) is int]
 
 
 def refs(values: Values) -> list[Ref]:
-    """Return those that are of the language's own libraries."""
+    """Return the library references among values."""
     return [value for value in values if type(value) is Ref]
 
 
 def fold(function: Callable[..., object], *arguments: Iterable[object]) -> Values:
-    """Return what a function gives for each choice of arguments, as far as it can take them.
+    """Return the results of a function for each combination of arguments.
 
     Args:
-        function: Computes with plain texts, numbers and lists; may raise what operations on the
-            wrong kind of value raise. Its result counts when it is a text,
-            a number or a list of those.
-        arguments: For each parameter what it may be.
+        function: Function of plain texts, numbers and lists, which may raise as operations on wrong
+            types do. The result counts when it is a text, a number or a list of those.
+        arguments: Possible values of each parameter.
     """
     found: Values = ()
     for count, choice in enumerate(product(*arguments)):
@@ -167,7 +166,7 @@ def _atom(result: object) -> Atom | None:
 
 
 def plain(values: Values) -> Iterator[object]:
-    """Yield what is known as plain texts, numbers and lists; of a list only when all of it is."""
+    """Yield values as plain texts, numbers and lists; lists only when fully known."""
     for value in values:
         if isinstance(value, str | int):
             yield value

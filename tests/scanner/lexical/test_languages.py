@@ -58,7 +58,7 @@ def test_there_are_enough_of_each() -> None:
 def test_attack_is_seen_where_it_is(lang: str, snippet: Labelled) -> None:
     found = engine_of(lang)(Source(snippet.code, lang))
     assert (snippet.capability, snippet.line) in {
-        (str(seen.capability), seen.span.line) for seen in found.seen
+        (str(seen.capability), seen.span.line) for seen in found.findings
     }
     assert "" == found.problem
 
@@ -66,7 +66,7 @@ def test_attack_is_seen_where_it_is(lang: str, snippet: Labelled) -> None:
 @pytest.mark.parametrize(("lang", "snippet"), ORDINARY, ids=_name)
 def test_ordinary_program_is_left_alone(lang: str, snippet: Labelled) -> None:
     found = engine_of(lang)(Source(snippet.code, lang))
-    assert [] == [seen for seen in found.seen if str(seen.capability) in NEVER]
+    assert [] == [seen for seen in found.findings if str(seen.capability) in NEVER]
     assert "" == found.problem
 
 
@@ -89,10 +89,10 @@ def test_snippets_are_programs_to_bash() -> None:
 @pytest.mark.parametrize("piece", ["(", "[", "{", '"', "'", "`", "$(", "#{", "<<A\n", "x + ", "\0"])
 def test_deep_and_broken_code_ends(lang: str, piece: str) -> None:
     found = engine_of(lang)(Source(piece * 10_000 + "\ufeff\udc80", lang))
-    assert isinstance(found.seen, list)
+    assert isinstance(found.findings, list)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_broken_code_is_still_looked_at(lang: str) -> None:
     code = {"bash": "curl x\nif [ ; fi )", "r": "system('id')\nf(((", "ruby": "system('id')\ndef ("}
-    assert engine_of(lang)(Source(code[lang], lang)).seen
+    assert engine_of(lang)(Source(code[lang], lang)).findings

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llm_sandbox.security.lexical.masking import mask
+from llm_sandbox.security.lexical.regions import mask
 
 if TYPE_CHECKING:
     from llm_sandbox.security.models import PatternTarget

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from llm_sandbox.security.lexical.engine import sight
+from llm_sandbox.security.lexical.engine import scan
 from llm_sandbox.security.source import Source
 
 SEEN = [
@@ -56,14 +56,14 @@ LANGUAGES = ("bash", "cpp", "go", "java", "javascript", "python", "r", "ruby", "
 
 @pytest.mark.parametrize(("lang", "code", "capability", "line"), SEEN)
 def test_what_words_tell(lang: str, code: str, capability: str, line: int) -> None:
-    found = sight(Source(code, lang))
+    found = scan(Source(code, lang))
     assert "lexical" == found.engine
-    assert (capability, line) in {(str(s.capability), s.span.line) for s in found.seen}
+    assert (capability, line) in {(str(s.capability), s.span.line) for s in found.findings}
 
 
 @pytest.mark.parametrize(("lang", "code"), NOTHING)
 def test_what_only_looks_like_it(lang: str, code: str) -> None:
-    assert [] == sight(Source(code, lang)).seen
+    assert [] == scan(Source(code, lang)).findings
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_only_looks_like_it(lang: str, code: str) -> None:
     ],
 )
 def test_modules(lang: str, code: str, modules: list[str]) -> None:
-    assert modules == [module.name for module in sight(Source(code, lang)).modules]
+    assert modules == [module.name for module in scan(Source(code, lang)).modules]
 
 
 WORDS = (
@@ -94,6 +94,6 @@ ANY_CODE = st.lists(st.sampled_from([*WORDS.split(), " ", "\n"]), max_size=40).m
 @given(code=ANY_CODE, lang=st.sampled_from(LANGUAGES))
 def test_nothing_is_raised_and_the_answer_is_the_same(code: str, lang: str) -> None:
     source = Source(code, lang)
-    assert sight(source) == sight(Source(code, lang))
-    for seen in sight(source).seen:
+    assert scan(source) == scan(Source(code, lang))
+    for seen in scan(source).findings:
         assert 1 <= seen.span.line <= seen.span.end_line <= source.last_line

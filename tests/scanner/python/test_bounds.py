@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox.security import scan
-from llm_sandbox.security.python.bounds import length_of_range, weight
-from llm_sandbox.security.python.folding import UNKNOWN, fold_call
+from llm_sandbox.security.python.folding import UNKNOWN, fold_call, length_of_range, weight
 from llm_sandbox.security.python.pure import FUNCTIONS
 from tests.scanner.folding_fuzz import MEMORY
 
@@ -25,11 +24,11 @@ resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 from pathlib import Path
-from llm_sandbox.security.python.engine import sight
+from llm_sandbox.security.python.engine import scan
 from llm_sandbox.security.source import Source
 for path in sys.argv[1:]:
     text = Path(path).read_text(encoding="utf-8", errors="replace")
-    print(path, sight(Source(text, "python")).unseen, flush=True)
+    print(path, scan(Source(text, "python")).abandoned, flush=True)
 """
 
 PROGRAMS = {

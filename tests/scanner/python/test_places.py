@@ -50,8 +50,11 @@ def test_a_function_of_evaluated_text_keeps_its_place() -> None:
 
 
 def test_broken_code_is_told_and_still_read() -> None:
-    sightings = look("import os\nos.system('id')\nx = = 1\n    os.popen('a')\n")
-    assert sightings.problem
-    assert sightings.problem_span is not None
-    assert sightings.problem_span.line == 3
-    assert {(s.subject, s.span.line) for s in sightings.seen} >= {("os.system", 2), ("os.popen", 4)}
+    output = look("import os\nos.system('id')\nx = = 1\n    os.popen('a')\n")
+    assert output.problem
+    assert output.problem_span is not None
+    assert output.problem_span.line == 3
+    assert {(s.subject, s.span.line) for s in output.findings} >= {
+        ("os.system", 2),
+        ("os.popen", 4),
+    }

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from llm_sandbox.results.findings import Capability, Span
-from llm_sandbox.security.sightings import Engine, Sightings
+from llm_sandbox.security.raw_findings import Engine, ScanOutput
 from llm_sandbox.security.source import Source
 from tests.scanner.trees.snippets import EXTENSIONS, Snippet, benign, malicious
 
@@ -26,13 +26,13 @@ HARMLESS = {
 """What ordinary programs may do; no preset for everyday use stops it."""
 
 
-def sight(code: str, lang: str) -> Sightings:
-    engine: Engine = import_module(f"llm_sandbox.security.trees.{lang}").sight
+def scan(code: str, lang: str) -> ScanOutput:
+    engine: Engine = import_module(f"llm_sandbox.security.trees.{lang}").scan
     return engine(Source(code, lang))
 
 
 def kinds(code: str, lang: str) -> set[str]:
-    return {str(each.capability) for each in sight(code, lang).seen}
+    return {str(each.capability) for each in scan(code, lang).findings}
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -44,19 +44,19 @@ def test_corpus_is_large_enough(lang: str) -> None:
 
 @pytest.mark.parametrize("snippet", [s for lang in LANGUAGES for s in malicious(lang)], ids=str)
 def test_attack_is_seen_on_its_line(snippet: Snippet) -> None:
-    found = sight(snippet.code, snippet.lang)
+    found = scan(snippet.code, snippet.lang)
     assert found.engine == "tree-sitter"
     assert not found.problem
     assert snippet.line > 0
-    places = {(str(each.capability), each.span.line) for each in found.seen}
+    places = {(str(each.capability), each.span.line) for each in found.findings}
     assert (snippet.capability, snippet.line) in places
 
 
 @pytest.mark.parametrize("snippet", [s for lang in LANGUAGES for s in benign(lang)], ids=str)
 def test_ordinary_program_is_nothing(snippet: Snippet) -> None:
-    found = sight(snippet.code, snippet.lang)
+    found = scan(snippet.code, snippet.lang)
     assert not found.problem
-    assert [each for each in found.seen if each.capability not in HARMLESS] == []
+    assert [each for each in found.findings if each.capability not in HARMLESS] == []
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,14 @@ def test_ordinary_program_is_nothing(snippet: Snippet) -> None:
     ],
 )
 def test_spans_are_those_of_the_given_text(code: str, lang: str, subject: str, span: Span) -> None:
-    assert [each.span for each in sight(code, lang).seen if each.subject == subject] == [span]
+    assert [each.span for each in scan(code, lang).findings if each.subject == subject] == [span]
 
 
 def test_evaluated_text_is_read_with_places_in_both() -> None:
     code = 'let a = 1;\neval(\'\\nrequire("child_process").exec("id")\');'
-    (run,) = [s for s in sight(code, "javascript").seen if s.capability is Capability.PROCESS_RUN]
+    (run,) = [
+        s for s in scan(code, "javascript").findings if s.capability is Capability.PROCESS_RUN
+    ]
     assert run.subject == "child_process.exec"
     assert run.route == ("eval",)
     assert run.span.line == 2
@@ -95,7 +97,7 @@ def test_evaluated_text_is_read_with_places_in_both() -> None:
 def test_confidence_says_how_it_was_come_by() -> None:
     code = "const c = require(x ? 'child_process' : 'path');\nc.exec('id');"
     code += " require('child_process').exec('id')"
-    found = [s for s in sight(code, "javascript").seen if s.capability is Capability.PROCESS_RUN]
+    found = [s for s in scan(code, "javascript").findings if s.capability is Capability.PROCESS_RUN]
     assert [each.confidence for each in found] == ["medium", "high"]
     assert found[0].route == ("folded",)
 
@@ -118,7 +120,7 @@ def test_confidence_says_how_it_was_come_by() -> None:
     ],
 )
 def test_modules_are_listed(code: str, lang: str, names: list[str]) -> None:
-    assert [each.name for each in sight(code, lang).modules] == names
+    assert [each.name for each in scan(code, lang).modules] == names
 
 
 @pytest.mark.parametrize(
@@ -143,10 +145,10 @@ def test_modules_are_listed(code: str, lang: str, names: list[str]) -> None:
     ],
 )
 def test_broken_code_is_a_problem_and_still_read(code: str, lang: str, capability: str) -> None:
-    found = sight(code, lang)
+    found = scan(code, lang)
     assert found.problem
     assert found.problem_span is not None
-    assert capability in {str(each.capability) for each in found.seen}
+    assert capability in {str(each.capability) for each in found.findings}
 
 
 def test_places_in_comments_are_nothing() -> None:
@@ -184,7 +186,7 @@ HOSTILE = {
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_text_is_too_much(lang: str, name: str) -> None:
-    assert "tree-sitter" == sight(HOSTILE[name], lang).engine
+    assert "tree-sitter" == scan(HOSTILE[name], lang).engine
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -199,9 +201,9 @@ def test_mutated_programs_are_read_and_read_alike(lang: str) -> None:
                 ["(", "{", '"', "`", "\\", "\n", "\0", "\ud800", "é", other[:40], ""]
             )
             code = code[:at] + piece + code[at + chance.randrange(4) :]
-        first, second = sight(code, lang), sight(code, lang)
+        first, second = scan(code, lang), scan(code, lang)
         assert first == second
-        for each in first.seen:
+        for each in first.findings:
             assert (each.span.line, each.span.column) <= (each.span.end_line, each.span.end_column)
 
 

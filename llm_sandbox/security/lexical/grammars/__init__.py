@@ -1,1 +1,1 @@
-"""Where comments and strings begin and end, language by language."""
+"""Grammars of comments and strings, one module for each language."""

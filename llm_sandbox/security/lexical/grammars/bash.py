@@ -1,4 +1,4 @@
-"""Comments, quotes and here-documents of shells. Bare words are code, and so are substitutions."""
+"""Comments, quotes and here-documents of shells. Bare words and substitutions are code."""
 
 import re
 
@@ -92,4 +92,4 @@ _STEPS["group"] = linked(_GROUP)
 _STEPS["program"] = linked(_BACKTICK)
 
 OUTERMOST = Mode(re.compile(rf"{_MARKS}|(?P<program>`)"), _STEPS)
-"""Where a script begins."""
+"""Mode at the start of a script."""

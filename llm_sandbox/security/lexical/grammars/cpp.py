@@ -43,4 +43,4 @@ OUTERMOST = Mode(
         "number": code,
     },
 )
-"""Where a program begins."""
+"""Mode at the start of a program."""

@@ -16,4 +16,4 @@ OUTERMOST = Mode(
     ),
     {"comment": comment, "block": string('"""'), "string": string('"'), "letter": string("'")},
 )
-"""Where a program begins."""
+"""Mode at the start of a program."""

@@ -78,4 +78,4 @@ _STEPS["template"] = _NESTED_STEPS["template"] = linked(_TEMPLATE)
 _NESTED_STEPS["enter"] = linked(_NESTED)
 
 OUTERMOST = Mode(re.compile(_MARKS), _STEPS)
-"""Where a program begins."""
+"""Mode at the start of a program."""

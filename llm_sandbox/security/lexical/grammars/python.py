@@ -64,7 +64,7 @@ _MARKS = r"(?P<comment>#[^\r\n]*)|(?P<quote>\"\"\"|'''|\"|')"
 _STEPS: dict[str, Step] = {"comment": comment, "quote": _quote}
 
 OUTERMOST = Mode(re.compile(_MARKS), _STEPS)
-"""Where a program begins."""
+"""Mode at the start of a program."""
 
 _NESTED_STEPS: dict[str, Step] = {**_STEPS, "leave": leave}
 _NESTED = Mode(re.compile(rf"{_MARKS}|(?P<enter>[(\[{{])|(?P<leave>[)\]}}])"), _NESTED_STEPS)

@@ -8,7 +8,7 @@ from llm_sandbox.security.lexical.regions import Kind, Mode, Walk
 __all__ = ["CLOSING", "OUTERMOST"]
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
-"""What ends a raw string, by the bracket that begins it."""
+"""Closing bracket of a raw string, by its opening bracket."""
 
 _RAW_PREFIX = re.compile(r"(?<![\w.])[rR]\Z")
 
@@ -35,4 +35,4 @@ OUTERMOST = Mode(
     ),
     {"comment": comment, "quote": _quote, "name": code},
 )
-"""Where a program begins."""
+"""Mode at the start of a program."""

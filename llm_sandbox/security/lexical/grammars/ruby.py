@@ -173,4 +173,4 @@ for _steps in (_STEPS, _NESTED_STEPS):
 _NESTED_STEPS["enter"] = linked(_NESTED)
 
 OUTERMOST = Mode(re.compile(_MARKS, re.MULTILINE), _STEPS)
-"""Where a program begins."""
+"""Mode at the start of a program."""

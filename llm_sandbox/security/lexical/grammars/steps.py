@@ -1,4 +1,4 @@
-"""What is done at the marks that most languages have."""
+"""Tokenizer steps that most languages share."""
 
 import re
 from collections.abc import Mapping
@@ -8,41 +8,41 @@ from llm_sandbox.security.lexical.regions import Kind, Mode, Step, Walk
 __all__ = ["ESCAPE", "code", "comment", "leave", "linked", "operand_before", "string", "text"]
 
 ESCAPE = r"\\(?:\r\n|[\s\S])?"
-"""A backslash and what it protects."""
+"""Pattern of a backslash and the character that it escapes."""
 
 _CONTINUED = re.compile(r"\\(?:\r\n|[\s\S])")
 
 
 def code(_walk: Walk, found: re.Match[str]) -> int:
-    """Pass a mark that is code."""
+    """Skip a token that is code."""
     return found.end()
 
 
 def comment(walk: Walk, found: re.Match[str]) -> int:
-    """Note a comment."""
+    """Add a comment region."""
     walk.add(found.start(), found.end(), Kind.COMMENT)
     return found.end()
 
 
 def text(walk: Walk, found: re.Match[str]) -> int:
-    """Note a mark that belongs to a string, such as an escape."""
+    """Add a token that belongs to a string, such as an escape."""
     walk.add(found.start(), found.end(), Kind.STRING)
     return found.end()
 
 
 def leave(walk: Walk, found: re.Match[str]) -> int:
-    """Leave the place whose end this mark is."""
+    """Leave the frame that the token closes."""
     walk.pop()
     return found.end()
 
 
 def string(quote: str, *, of_lines: bool = False) -> Step:
-    """Return the step of a string that its mark covers as a whole.
+    """Return the step for a string that is one token.
 
     Args:
-        quote: What it begins and ends with.
-        of_lines: Whether its backslashes at line ends carry it to the next line. They are kept as
-            code, as without them the string would end there.
+        quote: Opening and closing quote.
+        of_lines: Whether backslashes at line ends continue the string on the next line. They are
+            kept as code, as without them the string would end there.
     """
     width = len(quote)
 
@@ -62,7 +62,7 @@ def string(quote: str, *, of_lines: bool = False) -> Step:
 
 
 def linked(mode: Mode) -> Step:
-    """Return the step that enters a place."""
+    """Return the step that enters a frame."""
 
     def step(walk: Walk, found: re.Match[str]) -> int:
         walk.push(mode)
@@ -72,12 +72,12 @@ def linked(mode: Mode) -> Step:
 
 
 def operand_before(walk: Walk, at: int, words: Mapping[str, object] | frozenset[str]) -> bool:
-    """Return whether what stands before a mark is a value, so that the mark is an operator.
+    """Return whether an operand precedes a token, so that the token is an operator.
 
     Args:
-        walk: The walk.
-        at: Where the mark begins.
-        words: Words that are no values, such as ``return``.
+        walk: The tokenizer.
+        at: Offset of the token.
+        words: Words that are no operands, such as ``return``.
     """
     end = walk.before(at)
     if not end:

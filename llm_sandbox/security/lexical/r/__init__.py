@@ -1,1 +1,1 @@
-"""R, read as words, brackets and calls: there is no grammar of it to install."""
+"""Engine for R by tokens, brackets and calls, as no grammar of R can be installed."""

@@ -1,17 +1,16 @@
-"""What programs in R do: their calls, by the functions that these mean."""
+"""Engine for R: calls, by the functions that they resolve to."""
 
 from llm_sandbox.results.findings import Capability, Confidence, Span
-from llm_sandbox.security.lexical.nested import modules_within, read_within, sightings_within
-from llm_sandbox.security.lexical.r.assignments import Assignments
+from llm_sandbox.security.languages import findings_within, modules_within, scan_nested
 from llm_sandbox.security.lexical.r.names import NEVER_OWN, OWN, Meaning, Names
 from llm_sandbox.security.lexical.r.rules import APPLIERS, READERS, WRITERS, find
 from llm_sandbox.security.lexical.r.tokens import Argument, read
-from llm_sandbox.security.lexical.r.values import Values
-from llm_sandbox.security.places import installs_packages, is_outside, sight_places
-from llm_sandbox.security.sightings import ModuleUse, Sighting, Sightings
+from llm_sandbox.security.lexical.r.values import Assignments, Values
+from llm_sandbox.security.raw_findings import ModuleUse, RawFinding, ScanOutput
+from llm_sandbox.security.sensitive_text import find_sensitive_text, installs_packages, is_outside
 from llm_sandbox.security.source import Source
 
-__all__ = ["sight"]
+__all__ = ["scan"]
 
 _DEEPEST = 3
 _HUGE = 1e9
@@ -36,14 +35,14 @@ _OF_COLUMNS = frozenset(_COLUMN_FUNCTIONS.split())
 _CALLED_BY_TEXT = _NAMED | {"do.call", "match.fun"}
 
 
-def sight(source: Source, depth: int = 0) -> Sightings:
-    """Return what a program in R does. Nothing is run; broken code is read as far as it goes.
+def scan(source: Source, depth: int = 0) -> ScanOutput:
+    """Scan a program in R without running it; broken code is scanned as far as it goes.
 
     Args:
         source: The program.
-        depth: How many programs it is the text of; scanning ends at three.
+        depth: Nesting depth of the program; scanning ends at three.
     """
-    return _Scan(source, depth).sightings()
+    return _Scan(source, depth).output()
 
 
 class _Scan:
@@ -55,14 +54,14 @@ class _Scan:
         self._assignments = assignments
         self._values = Values(script, assignments)
         self._names = Names(script, assignments, self._values)
-        self._found = Sightings("lexical")
+        self._found = ScanOutput("lexical")
         self._attached: frozenset[str] = frozenset()
 
-    def sightings(self) -> Sightings:
+    def output(self) -> ScanOutput:
         self._attach()
         for index, token in enumerate(self._script.tokens):
             if token.kind == "string":
-                self._place(index)
+                self._report_string(index)
             elif token.kind != "op":
                 continue
             elif token.text == "(":
@@ -88,7 +87,9 @@ class _Scan:
         detail: str = "",
         route: tuple[str, ...] = (),
     ) -> None:
-        self._found.seen.append(Sighting(capability, span, subject, confidence, detail, route))
+        self._found.findings.append(
+            RawFinding(capability, span, subject, confidence, detail, route)
+        )
 
     def _attach(self) -> None:
         attached: set[str] = set()
@@ -110,9 +111,9 @@ class _Scan:
                 self._add(Capability.DYNAMIC_UNRESOLVED, span, token.text, "low")
         self._attached = frozenset(attached)
 
-    def _place(self, index: int) -> None:
+    def _report_string(self, index: int) -> None:
         token = self._script.tokens[index]
-        for _, _, capability, what in sight_places(token.text):
+        for _, _, capability, what in find_sensitive_text(token.text):
             self._add(capability, self._span(index, index + 1), token.text[:120], "high", what)
 
     def _call(self, opening: int) -> None:
@@ -135,9 +136,9 @@ class _Scan:
         if known.name.startswith(OWN):
             self._escapes(known.name, arguments)
         else:
-            self._judge(known, arguments, span)
+            self._report_meaning(known, arguments, span)
 
-    def _judge(self, known: Meaning, arguments: tuple[Argument, ...], span: Span) -> None:
+    def _report_meaning(self, known: Meaning, arguments: tuple[Argument, ...], span: Span) -> None:
         name = known.name.rpartition("::")[2]
         self._handed_on(name, arguments, span)
         self._escapes(name, arguments)
@@ -171,27 +172,31 @@ class _Scan:
         if installs_packages(text):
             self._add(Capability.PACKAGE_INSTALL, span, name, "high", f"with {text[:80]!r}")
 
-    def _argument(self, arguments: tuple[Argument, ...], place: int, name: str) -> Argument | None:
+    def _argument(
+        self, arguments: tuple[Argument, ...], position: int, name: str
+    ) -> Argument | None:
         for argument in arguments:
             if argument.name == name:
                 return argument
         unnamed = [argument for argument in arguments if not argument.name]
-        return unnamed[place] if place < len(unnamed) else None
+        return unnamed[position] if position < len(unnamed) else None
 
     def _folded(self, argument: Argument | None) -> str | None:
         return None if argument is None else self._values.text(argument.start, argument.end)
 
     def _handed_on(self, name: str, arguments: tuple[Argument, ...], span: Span) -> None:
-        """Note functions that a call is given to call, by their name or by a text."""
+        """Report functions that are passed to a call as callbacks, by reference or by name."""
         if name not in APPLIERS and name not in _NAMED:
             return
-        for place, argument in enumerate(arguments):
+        for position, argument in enumerate(arguments):
             if argument.end <= argument.start:
                 continue
             text = self._values.text(argument.start, argument.end)
             if text is not None:
                 # Only where a function is expected is a text the name of one.
-                if not (place == (0 if name in _CALLED_BY_TEXT else 1) or argument.name == "FUN"):
+                if not (
+                    position == (0 if name in _CALLED_BY_TEXT else 1) or argument.name == "FUN"
+                ):
                     continue
                 known: Meaning | None = Meaning(text)
             else:
@@ -209,7 +214,7 @@ class _Scan:
                 self._add(capability, span, known.name, "medium", "", (name, *known.route))
 
     def _escapes(self, name: str, arguments: tuple[Argument, ...]) -> None:
-        """Note functions that run programs and are handed to where they cannot be followed."""
+        """Report functions that run programs and are passed to code that is not modelled."""
         if name in APPLIERS or name in _OF_COLUMNS or self._names.is_followed(name):
             return
         for argument in arguments:
@@ -223,7 +228,7 @@ class _Scan:
                 self._add(Capability.MODULE_ESCAPE, span, token.text, "medium", "", (name,))
 
     def _texts_of(self, name: str, arguments: tuple[Argument, ...], span: Span) -> None:
-        """Note addresses and places in texts that are put together."""
+        """Report sensitive names in texts that are put together."""
         for argument in arguments:
             if argument.end <= argument.start + 1:
                 first = (
@@ -234,7 +239,7 @@ class _Scan:
                         self._address(first.text, span, name)
                     continue
             for text in self._values.texts(argument.start, argument.end)[:64]:
-                for _, _, capability, what in sight_places(text):
+                for _, _, capability, what in find_sensitive_text(text):
                     self._add(capability, span, text[:120], "medium", what, (name,))
                 if name in READERS:
                     self._address(text, span, name)
@@ -257,13 +262,13 @@ class _Scan:
             self._add(Capability.RESOURCE, span, name, "high", f"of {size:.0f} elements")
 
     def _files(self, name: str, arguments: tuple[Argument, ...], span: Span) -> None:
-        place, keyword = WRITERS.get(name, (0, ""))
+        position, keyword = WRITERS.get(name, (0, ""))
         if name in {"file", "gzfile", "bzfile", "xzfile"}:
             mode = self._folded(self._argument(arguments, 1, "open")) or ""
             keyword = "description" if set(mode) & set("wa+") else ""
         if not keyword:
             return
-        path = self._folded(self._argument(arguments, place, keyword))
+        path = self._folded(self._argument(arguments, position, keyword))
         if path and is_outside(path) and not path.startswith(_WEB):
             self._add(Capability.FILE_WRITE, span, name, "high", f"to {path[:80]!r}")
         if path and path.rpartition("/")[2] in {".Rprofile", "Rprofile.site", ".Renviron"}:
@@ -276,7 +281,7 @@ class _Scan:
     def _evaluates(
         self, known: Meaning, name: str, arguments: tuple[Argument, ...], span: Span
     ) -> bool:
-        """Note text that is run as code; return whether that is all that the call does."""
+        """Report text that is run as code; return whether the call does nothing else."""
         if name == "parse":
             # R takes the beginning of an argument's name for the name.
             begun = [a for a in arguments if a.name and "text".startswith(a.name)]
@@ -320,20 +325,20 @@ class _Scan:
         confidence: Confidence = "high" if texts or not known.route else "medium"
         self._add(Capability.DYNAMIC_CODE, span, name, confidence, detail, known.route)
         if texts and self._depth < _DEEPEST:
-            self._within(sight(Source("\n".join(texts), "r"), self._depth + 1), span, name)
+            self._within(scan(Source("\n".join(texts), "r"), self._depth + 1), span, name)
 
     def _python(self, argument: Argument, span: Span, name: str) -> None:
         text = self._folded(argument)
         self._add(Capability.DYNAMIC_CODE, span, name, "high", "in Python")
         if text is not None:
-            self._within(read_within(text, "python"), span, name)
+            self._within(scan_nested(text, "python"), span, name)
 
-    def _within(self, inner: Sightings, span: Span, name: str) -> None:
-        self._found.seen.extend(sightings_within(inner, span, name))
+    def _within(self, inner: ScanOutput, span: Span, name: str) -> None:
+        self._found.findings.extend(findings_within(inner, span, name))
         self._found.modules.extend(modules_within(inner, span, name))
 
     def _piped(self, index: int) -> None:
-        """Note ``"id" %>% system``, where the function stands without parentheses."""
+        """Report ``"id" %>% system``, a function without parentheses."""
         script = self._script
         end = index + 2
         while script.is_op(end, "::", ":::"):

@@ -1,4 +1,4 @@
-"""What R's functions make of constant vectors: text that is put together from pieces."""
+"""Constant folding of R: functions of constant vectors."""
 
 import base64
 import binascii
@@ -9,14 +9,14 @@ __all__ = ["FUNCTIONS", "LARGEST", "Scalar", "Vector", "VectorList", "words"]
 
 Scalar = str | float
 Vector = tuple[Scalar, ...]
-"""Any constant is a vector, as in R; raw bytes and truth values are numbers."""
+"""Constant, which is a vector as in R; raw bytes and truth values are numbers."""
 
 LARGEST = 4096
-"""How many elements a vector may have, and how many characters its texts together."""
+"""Maximum number of elements of a vector, and of characters in its texts together."""
 
 
 class VectorList(tuple[Vector, ...]):
-    """A list of vectors, such as `strsplit` gives."""
+    """List of vectors, as `strsplit` returns it."""
 
 
 _Named = Mapping[str, Vector]
@@ -220,4 +220,4 @@ FUNCTIONS: dict[str, _Function] = {
     "utf8ToInt": _codes,
     "xor": _either,
 }
-"""Functions that are followed, by name. What they raise means that the value stays unknown."""
+"""Modelled functions by name. An exception means that the value stays unknown."""

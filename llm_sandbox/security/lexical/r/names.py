@@ -1,19 +1,18 @@
-"""Which function an expression of R means, by whatever road it is reached."""
+"""Resolution of R expressions to functions."""
 
 from dataclasses import dataclass
 
-from llm_sandbox.security.lexical.r.assignments import Assignments
 from llm_sandbox.security.lexical.r.tokens import LEFT, Argument, Script
-from llm_sandbox.security.lexical.r.values import Values
+from llm_sandbox.security.lexical.r.values import Assignments, Values
 
 __all__ = ["NEVER_OWN", "OWN", "Meaning", "Names"]
 
 _DEEPEST = 12
 OWN = "own function "
-"""Begins the name of a function that the program itself writes out."""
+"""Prefix of the names of functions that the program itself defines."""
 # Programs that write a function of such a name are few, and one that never runs may hide the real.
 NEVER_OWN = frozenset((".C", ".Call", ".External", "dyn.load", "system", "system2"))
-"""Functions that a program is taken to mean even where it writes one of that name."""
+"""Functions that are resolved to R's even when the program defines one of that name."""
 _LOOKUPS = {
     ".Primitive": 0,
     "as.name": 0,
@@ -34,26 +33,26 @@ _SAME_WORDS = (
     "possibly quietly slowly force match.fun get"
 )
 _SAME = frozenset(_SAME_WORDS.split())
-_PLACES_WORDS = (
+_ENVIRONMENT_WORDS = (
     ".BaseNamespaceEnv .GlobalEnv as.environment asNamespace baseenv emptyenv environment "
     "getNamespace globalenv list2env ns_env pos.to.env topenv"
 )
-_PLACES = frozenset(_PLACES_WORDS.split())
+_ENVIRONMENTS = frozenset(_ENVIRONMENT_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A function that an expression stands for."""
+    """Function that an expression resolves to."""
 
     name: str
-    """With its package where that is written: ``sys::exec_wait``. Empty when it is looked up by a
-    text that cannot be known."""
+    """Name, with the package where that is written: ``sys::exec_wait``. Empty for a lookup by an
+    unknown text."""
     route: tuple[str, ...] = ()
-    """How it is reached when it is not by its name."""
+    """Indirections by which the function is reached."""
 
 
 class Names:
-    """Tells which functions the expressions of one program mean."""
+    """Resolver of the expressions of one program to functions."""
 
     def __init__(self, script: Script, assignments: Assignments, values: Values) -> None:
         self._script = script
@@ -61,7 +60,7 @@ class Names:
         self._values = values
 
     def callee_start(self, opening: int) -> int:
-        """Return where the expression begins that is called by a parenthesis."""
+        """Return the start of the expression that a parenthesis calls."""
         script, at = self._script, opening - 1
         for _ in range(8):
             if at < 0:
@@ -82,7 +81,7 @@ class Names:
         return at
 
     def is_followed(self, name: str) -> bool:
-        """Return whether a function's result is followed when it is given a function."""
+        """Return whether the result of a function is modelled when it is passed a function."""
         return name in _SAME or name in _LOOKUPS or name in {"assign", "delayedAssign"}
 
     def _ends_value(self, index: int) -> bool:
@@ -94,7 +93,7 @@ class Names:
         return token.kind in {"name", "string"} and token.text not in {"function", "in"}
 
     def meaning(self, start: int, end: int, depth: int = 0) -> Meaning | None:
-        """Return the function that a range of tokens stands for; None when it is none of note."""
+        """Return the function that a range of tokens resolves to; None for a harmless one."""
         script = self._script
         start, end = script.trimmed(start, end)
         if start >= end or depth > _DEEPEST:
@@ -164,7 +163,7 @@ class Names:
         return ""
 
     def _member(self, start: int, end: int, depth: int) -> Meaning | None:
-        """Return what ``place$name`` and ``place[["name"]]`` mean."""
+        """Return the function that ``place$name`` or ``place[["name"]]`` resolves to."""
         script = self._script
         if script.is_op(end - 2, "$", "@"):
             base, name = (start, end - 2), script.tokens[end - 1].text
@@ -175,26 +174,26 @@ class Names:
                 inner = (opening + 2, end - 2)
             text = self._values.text(*inner)
             if text is None:
-                return Meaning("", ("[[",)) if self._is_place(start, opening, depth) else None
+                return Meaning("", ("[[",)) if self._is_environment(start, opening, depth) else None
             base, name = (start, opening), text
         else:
             return None
-        if self._is_place(*base, depth):
+        if self._is_environment(*base, depth):
             return Meaning(name, (script.tokens[start].text,))
         if name == "new":
             # A class is called by what it makes.
             return self.meaning(*base, depth + 1)
         return self._of_list(base, name, depth)
 
-    def _is_place(self, start: int, end: int, depth: int) -> bool:
+    def _is_environment(self, start: int, end: int, depth: int) -> bool:
         """Return whether an expression is an environment that holds functions of R."""
         if start >= end or depth > _DEEPEST:
             return False
         token = self._script.tokens[start]
-        if token.text in _PLACES:
+        if token.text in _ENVIRONMENTS:
             return True
         given = self._assignments.before(token.text, start) if end == start + 1 else None
-        return given is not None and self._is_place(*given, depth + 1)
+        return given is not None and self._is_environment(*given, depth + 1)
 
     def _of_list(self, base: tuple[int, int], name: str, depth: int) -> Meaning | None:
         script = self._script

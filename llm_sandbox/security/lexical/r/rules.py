@@ -1,4 +1,4 @@
-"""What R's functions do, by name; of packages' functions those that they are known for."""
+"""Capabilities of R's functions by name, and of functions of well-known packages."""
 
 from llm_sandbox.results.findings import Capability
 
@@ -41,7 +41,7 @@ BASE = _table(
         "install_version install_bioc install_git install_local biocLite p_load p_install",
     }
 )
-"""Functions that need no package's name before them."""
+"""Functions that are written without a package."""
 
 PACKAGES: dict[str, dict[str, Capability]] = {
     "BiocManager": {"install": _INSTALL},
@@ -83,7 +83,7 @@ PACKAGES: dict[str, dict[str, Capability]] = {
     "websocket": {"*": _SOCKET},
     "xfun": _table({_RUN: "system3 Rscript Rscript_call"}),
 }
-"""Functions of packages: those that are written with the package, or after it was attached."""
+"""Functions of packages, written with the package or after attaching it."""
 
 _APPLIERS_WORDS = (
     "Filter Find Map Negate Position Recall Reduce Vectorize addTaskCallback apply by compose "
@@ -92,7 +92,7 @@ _APPLIERS_WORDS = (
     "reg.finalizer sapply tapply vapply walk walk2"
 )
 APPLIERS = frozenset(_APPLIERS_WORDS.split())
-"""Functions that call those that they are given."""
+"""Functions that call the functions passed to them."""
 
 WRITERS: dict[str, tuple[int, str]] = {
     "capture.output": (99, "file"),
@@ -126,7 +126,7 @@ WRITERS: dict[str, tuple[int, str]] = {
     "write_csv": (1, "file"),
     "write_lines": (1, "file"),
 }
-"""Functions that write a file, and which argument names it."""
+"""Functions that write a file, with the argument that names it."""
 
 _READERS_WORDS = (
     "bzfile file fread fromJSON gzcon gzfile read.csv read.csv2 read.delim read.table read_csv "
@@ -134,14 +134,14 @@ _READERS_WORDS = (
     "xzfile"
 )
 READERS = frozenset(_READERS_WORDS.split())
-"""Functions that take an address where they take a path."""
+"""Functions that accept a URL in place of a path."""
 
 
 def find(name: str, attached: frozenset[str]) -> Capability | None:
-    """Return what a function does.
+    """Return the capability of a function.
 
     Args:
-        name: With its package where that is written: ``httr::GET``.
+        name: Name of the function, with the package where that is written: ``httr::GET``.
         attached: Packages that the program attaches.
     """
     package, _, function = name.rpartition("::")

@@ -1,4 +1,4 @@
-"""Words, strings, numbers and marks of R, and the brackets that belong together."""
+"""Tokens of R: names, strings, numbers and operators, and matching brackets."""
 
 import re
 from functools import cache
@@ -9,7 +9,7 @@ from llm_sandbox.security.lexical.grammars.r import CLOSING
 __all__ = ["LEFT", "Argument", "Script", "Token", "read"]
 
 LEFT = ("<-", "<<-", "=", ":=")
-"""Marks that give what stands right of them to what stands left."""
+"""Operators that assign the right operand to the left one."""
 _PLAIN = frozenset(("name", "newline", "number", "op"))
 _CLOSED = frozenset((")", "]", "}"))
 _TOKEN = re.compile(
@@ -30,34 +30,34 @@ _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "f
 
 
 class Token(NamedTuple):
-    """One word of a program."""
+    """Token of a program."""
 
     kind: str
     """``name`` (also in backticks), ``string``, ``number``, ``op`` or ``newline``."""
     text: str
-    """As R understands it: a string's characters, a name without its backticks."""
+    """Value of the token: the characters of a string, a name without backticks."""
     start: int
-    """Offset of its first character."""
+    """Offset of the first character."""
     end: int
-    """Offset after its last character."""
+    """Offset after the last character."""
 
 
 class Argument(NamedTuple):
-    """One argument of a call, as a range of tokens."""
+    """Argument of a call, as a range of tokens."""
 
     name: str
-    """Empty when it is given by its place."""
+    """Name; empty for a positional argument."""
     start: int
-    """Index of its first token, after the name."""
+    """Index of the first token after the name."""
     end: int
-    """Index after its last token."""
+    """Index after the last token."""
 
 
 class Script:
-    """A program's tokens.
+    """Tokens of a program.
 
     Args:
-        tokens: In order. Line ends within parentheses and square brackets are left out.
+        tokens: Tokens in order. Line ends within parentheses and square brackets are left out.
     """
 
     def __init__(self, tokens: list[Token]) -> None:
@@ -70,11 +70,11 @@ class Script:
         self.arguments = cache(self._arguments)
 
     def is_op(self, index: int, *texts: str) -> bool:
-        """Return whether a token is one of some marks."""
+        """Return whether a token is one of the given operators."""
         return 0 <= index < self._count and self._marks[index] in texts
 
     def after(self, index: int) -> int:
-        """Return the index after a token, or after all that is in the brackets that it opens."""
+        """Return the index after a token, or after the bracket pair that it opens."""
         mate = self.mates.get(index, index)
         return min(mate, self._count - 1) + 1 if mate >= index else index + 1
 
@@ -133,7 +133,7 @@ class Script:
 
 
 def read(text: str) -> Script:
-    """Return the tokens of a program, however broken it is; time grows with its length."""
+    """Return the tokens of a program, even a broken one, in linear time."""
     tokens: list[Token] = []
     open_brackets: list[str] = []
     at, length, match = 0, len(text), _TOKEN.match
@@ -146,7 +146,7 @@ def read(text: str) -> Script:
         if kind is None:
             continue
         if kind == "newline":
-            # Within parentheses and square brackets a line end means nothing.
+            # Within parentheses and square brackets line ends are insignificant.
             if open_brackets and open_brackets[-1] != "{":
                 continue
         elif kind == "op":
@@ -184,7 +184,7 @@ def _character(found: re.Match[str]) -> str:
 
 
 def _mates(tokens: list[Token]) -> dict[int, int]:
-    """Return for each bracket that has one the index of the other; what is unclosed ends last."""
+    """Return the index of the matching bracket for each bracket; unclosed ones end last."""
     mates: dict[int, int] = {}
     waiting: list[int] = []
     for index, token in enumerate(tokens):

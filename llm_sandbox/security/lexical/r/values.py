@@ -1,6 +1,8 @@
-"""Constant values of R's expressions, as far as they can be known without running anything."""
+"""Assignments of R's variables, and constant values of expressions."""
 
-from llm_sandbox.security.lexical.r.assignments import Assignments
+from bisect import bisect_left
+from collections import defaultdict
+
 from llm_sandbox.security.lexical.r.folding import (
     FUNCTIONS,
     LARGEST,
@@ -11,7 +13,84 @@ from llm_sandbox.security.lexical.r.folding import (
 )
 from llm_sandbox.security.lexical.r.tokens import LEFT, Script
 
-__all__ = ["Known", "Values"]
+__all__ = ["Assignments", "Known", "Values"]
+
+_RIGHT = ("->", "->>")
+_ENDS = (";", "{", "}")
+_CALLS = ("assign", "delayedAssign")
+
+
+class Assignments:
+    """Assignments of a program: ``x <- 1``, ``1 -> x``, ``assign("x", 1)``, ``"x" = 1``."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self._given: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+        self._loops: set[str] = set()
+        line_start = 0
+        # From the last one on, as the end of `x <- y <- 1` is that of what it ends with.
+        for index in range(len(script.tokens) - 1, -1, -1):
+            if script.is_op(index, *LEFT):
+                script.expression_end(index + 1)
+        for index, token in enumerate(script.tokens):
+            kind, text = token.kind, token.text
+            if kind == "op":
+                if text in _ENDS:
+                    line_start = index + 1
+                elif text in LEFT:
+                    self._add_left(index)
+                elif text in _RIGHT:
+                    self._add_right(index, line_start)
+            elif kind == "newline":
+                line_start = index + 1
+            elif text == "in" and script.is_op(index - 2, "("):
+                self._loops.add(script.tokens[index - 1].text)
+            elif text in _CALLS and script.is_op(index + 1, "("):
+                self._add_call(index + 1)
+
+    def before(self, name: str, index: int) -> tuple[int, int] | None:
+        """Return the range last assigned to a variable before a token; None when unknown."""
+        given = self._given.get(name)
+        if not given or name in self._loops:
+            return None
+        at = bisect_left(given, (index,)) - 1
+        # Within a function the assignment may stand below.
+        at = max(at, 0) if len(given) == 1 else at
+        return given[at][1:] if at >= 0 else None
+
+    def is_function(self, name: str, index: int) -> bool:
+        """Return whether a variable is a function that the program itself defines."""
+        given = self.before(name, index)
+        if given is None:
+            return False
+        first = self._script.tokens[given[0]] if given[0] < given[1] else None
+        return first is not None and first.text in {"function", "\\"}
+
+    def _add_left(self, index: int) -> None:
+        script = self._script
+        if index == 0 or script.tokens[index - 1].kind not in {"name", "string"}:
+            return
+        # The target is an element or a slot, not the variable.
+        if script.is_op(index - 2, "$", "@", "::", ":::"):
+            return
+        if script.tokens[index].text == "=" and script.is_op(index - 2, "(", ","):
+            return
+        end = script.expression_end(index + 1)
+        self._given[script.tokens[index - 1].text].append((index, index + 1, end))
+
+    def _add_right(self, index: int, line_start: int) -> None:
+        tokens = self._script.tokens
+        if index + 1 < len(tokens) and tokens[index + 1].kind in {"name", "string"}:
+            self._given[tokens[index + 1].text].append((index, line_start, index))
+
+    def _add_call(self, opening: int) -> None:
+        arguments = self._script.arguments(opening)
+        if len(arguments) > 1 and arguments[0].end == arguments[0].start + 1:
+            target = self._script.tokens[arguments[0].start]
+            if target.kind == "string":
+                given = (opening, arguments[1].start, arguments[1].end)
+                self._given[target.text].append(given)
+
 
 _DEEPEST = 24
 _STEPS = 200_000
@@ -27,7 +106,7 @@ Known = Vector | VectorList | None
 
 
 class Values:
-    """Evaluates ranges of a program's tokens, each once."""
+    """Evaluator of token ranges, with a cache."""
 
     def __init__(self, script: Script, assignments: Assignments) -> None:
         self._script = script
@@ -36,14 +115,14 @@ class Values:
         self._left = _STEPS
 
     def text(self, start: int, end: int) -> str | None:
-        """Return the text that a range is when it is one text, else None."""
+        """Return the text of a range that is a single text, else None."""
         value = self.of(start, end)
         if value is None or isinstance(value, VectorList) or len(value) != 1:
             return None
         return value[0] if isinstance(value[0], str) else None
 
     def texts(self, start: int, end: int) -> tuple[str, ...]:
-        """Return all texts that a range is; empty when it is not known."""
+        """Return all texts of a range; empty when they are not known."""
         value = self.of(start, end)
         if value is None or isinstance(value, VectorList):
             return ()
@@ -106,7 +185,7 @@ class Values:
         return None if word is None else (word,)
 
     def _operator(self, start: int, end: int) -> int | None:
-        """Return where a range is split first: at the last of its loosest operators."""
+        """Return the position of the last operator with the lowest precedence in a range."""
         script, best, level = self._script, None, len(_LEVELS)
         at = start
         while at < end:

@@ -1,5 +1,5 @@
-"""Bash, and the shells that are like it."""
+"""Engine for Bash and similar shells."""
 
-from llm_sandbox.security.trees.bash.engine import sight
+from llm_sandbox.security.trees.bash.engine import scan
 
-__all__ = ["sight"]
+__all__ = ["scan"]

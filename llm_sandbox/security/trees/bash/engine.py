@@ -1,30 +1,30 @@
-"""What shell scripts do: the programs they start, and what becomes of text in them."""
+"""Engine for shell scripts: the programs that they start, and nested code."""
 
 import re
 from collections.abc import Callable
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
 from llm_sandbox.security.trees.bash.commands import Commands
-from llm_sandbox.security.trees.reading import Node, Reading, read
+from llm_sandbox.security.trees.syntax_tree import Node, SyntaxTree, read
 from llm_sandbox.security.trees.values import Values, texts
 
-__all__ = ["sight"]
+__all__ = ["scan"]
 
 # The grammar takes `{a,b}c` at the start of a command for a block.
 _BRACES = re.compile(r"(?:(?<=[\n;&|(])|^)[ \t]*(\{[^\s{},;]*,[^\s{};]*\})")
 
 
-def sight(source: Source, depth: int = 0) -> Sightings:
-    """Return what a script does. That it runs programs is nothing; which ones it runs is.
+def scan(source: Source, depth: int = 0) -> ScanOutput:
+    """Scan a script. Running programs is no finding by itself; it depends on the program.
 
     Args:
         source: The script.
-        depth: How many scripts it is the text of; reading ends at three.
+        depth: Nesting depth of the script; scanning ends at three.
 
     Raises:
-        ImportError: the grammar is not installed.
+        ImportError: The grammar is not installed.
     """
     text = source.text + "\n"
     readable = _BRACES.sub(lambda hit: hit[0].replace("{", "Z").replace("}", "Z"), text)
@@ -34,12 +34,12 @@ def sight(source: Source, depth: int = 0) -> Sightings:
 
 
 class _Script(Commands):
-    """One script."""
+    """Evaluator of one script."""
 
-    def __init__(self, reading: Reading, original: str, depth: int) -> None:
-        super().__init__(reading, original)
+    def __init__(self, tree: SyntaxTree, original: str, depth: int) -> None:
+        super().__init__(tree, original)
         self.nesting = depth
-        self.sight_text = sight
+        self.scan_text = scan
 
     def rules(self) -> dict[str, Callable[[Node], Values | None]]:
         return {
@@ -93,7 +93,7 @@ class _Script(Commands):
             return ()
         piped = any(command.above("pipeline") is not None for command in own)
         if (len(own) > 1 and piped) or any(self.in_background(command) for command in own):
-            self.see(Capability.RESOURCE, node, word, "high", "calls itself again and again")
+            self.report(Capability.RESOURCE, node, word, "high", "calls itself again and again")
         return ()
 
     def _while(self, node: Node) -> Values:
@@ -103,7 +103,9 @@ class _Script(Commands):
         words = self.words(body)
         for child in body.children:
             if self.in_background(child) and not re.search(r"\b(?:wait|sleep|break|exit)\b", words):
-                self.see(Capability.RESOURCE, node, "while", "high", "starts programs without end")
+                self.report(
+                    Capability.RESOURCE, node, "while", "high", "starts programs without end"
+                )
                 break
         return ()
 

@@ -1,6 +1,13 @@
-"""What programs that shells start do, by name. Of most programs nothing is said."""
+"""Programs that shells start: their effects by name, arguments and files.
 
-from llm_sandbox.results.findings import Capability
+Most programs have no effect in these tables.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from llm_sandbox.results.findings import Capability, Confidence
+from llm_sandbox.security.sensitive_text import is_outside
 
 __all__ = [
     "INTERPRETERS",
@@ -8,6 +15,9 @@ __all__ = [
     "PREFIXES",
     "PROGRAMS",
     "SHELLS",
+    "after_prefix",
+    "file_effects",
+    "program_effect",
 ]
 
 
@@ -36,10 +46,10 @@ PROGRAMS = _table(
         Capability.MINING: "xmrig minerd cpuminer ccminer ethminer cgminer bfgminer t-rex nbminer",
     }
 )
-"""Programs of which any use does it."""
+"""Programs by the capability of any use."""
 
 SHELLS = frozenset(("ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "zsh"))
-"""Programs that read shell code."""
+"""Programs that run shell code."""
 
 INTERPRETERS = {
     "lua": "",
@@ -55,7 +65,7 @@ INTERPRETERS = {
     "Rscript": "r",
     "R": "r",
 }
-"""Programs that read code of another language, and that language where it can be read."""
+"""Programs that run code of another language, with that language where it is supported."""
 
 PREFIXES = {
     "builtin": "",
@@ -102,4 +112,154 @@ LOADED = {
     "PYTHONPATH": Capability.ENVIRONMENT,
     "PYTHONSTARTUP": Capability.ENVIRONMENT,
 }
-"""Variables that decide what programs load."""
+"""Variables that determine files which programs load."""
+
+
+def after_prefix(program: str, argv: Sequence[str | None]) -> list[str | None]:
+    """Return the command that a program such as `timeout` starts."""
+    takes = PREFIXES[program]
+    at, operands = 1, 1 if takes.startswith("*") else 0
+    options = takes.lstrip("*").split()
+    while at < len(argv):
+        word = argv[at]
+        if word is None:
+            break
+        if word == "--":
+            at += 1
+            break
+        if word.startswith("-") and len(word) > 1:
+            at += 2 if word in options else 1
+        elif "=" in word and program in {"env", "sudo", "command"}:
+            at += 1
+        elif operands:
+            operands -= 1
+            at += 1
+        else:
+            break
+    return list(argv[at:])
+
+
+_REMOTE = re.compile(r"[^/]*:|rsync://")
+_READS_PROGRAM = re.compile(r"\|\s*getline")
+_UPLOADS = frozenset(("--form", "--upload-file", "-F", "-T"))
+_TRANSFERS = ("ftp://", "scp://", "sftp://")
+# Programs that do something of note only with one of these arguments.
+_WITH: dict[str, tuple[Capability, frozenset[str]]] = {
+    "az": (Capability.NETWORK_TRANSFER, frozenset(("storage",))),
+    "aws": (Capability.NETWORK_TRANSFER, frozenset(("s3", "s3api", "ssm", "sts", "iam", "ec2"))),
+    "git": (
+        Capability.NETWORK_WEB,
+        frozenset(("clone", "fetch", "ls-remote", "pull", "push")),
+    ),
+    "openssl": (Capability.NETWORK_SOCKET, frozenset(("s_client", "s_server"))),
+    "systemctl": (Capability.PERSISTENCE, frozenset(("daemon-reload", "enable", "link"))),
+}
+
+
+def program_effect(program: str, arguments: Sequence[str]) -> Capability | None:
+    """Return the capability of a program with its arguments; None for a harmless one.
+
+    Args:
+        program: Name of the program without a path.
+        arguments: Known arguments.
+    """
+    if program in _WITH:
+        capability, words = _WITH[program]
+        return capability if words & set(arguments[:4]) else None
+    if program.startswith("mkfs."):
+        return Capability.FILE_DELETE
+    if (program == "crontab" and "-l" in arguments) or (program == "mount" and not arguments):
+        return None
+    if program in {"awk", "gawk", "mawk"}:
+        runs = any("system(" in word or _READS_PROGRAM.search(word) for word in arguments)
+        return Capability.PROCESS_RUN if runs else None
+    if program == "curl":
+        sends = bool(_UPLOADS & set(arguments))
+        sends = sends or any(word.startswith(_TRANSFERS) for word in arguments)
+        return Capability.NETWORK_TRANSFER if sends else Capability.NETWORK_WEB
+    if program == "rsync":
+        remote = any(_REMOTE.match(word) for word in arguments)
+        return Capability.NETWORK_TRANSFER if remote else None
+    return PROGRAMS.get(program)
+
+
+_Act = tuple[Capability, Confidence, str]
+_SETUID = re.compile(r"[ugoa]*\+[rwx]*s|[2467][0-7]{3}|0[2467][0-7]{3}")
+_EVERYTHING = frozenset(("*", ".", "..", "./*", ".*", "../*", "~", "$HOME", "/", "/*"))
+_LARGE = re.compile(r"(\d+)\s*([KMGTP]?)(?:i?B)?\Z", re.IGNORECASE)
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
+_HUGE = 10 * 2**30
+
+
+def file_effects(program: str, argv: Sequence[str | None]) -> Iterator[_Act]:
+    """Yield the effects of a command on files outside the working directory.
+
+    Args:
+        program: Name of the program.
+        argv: Name and arguments of the program; None for unknown ones.
+    """
+    words = [word for word in argv[1:] if word is not None]
+    paths = [word for word in words if not word.startswith("-")]
+    options = [word for word in words if word.startswith("-")]
+    if program in {"rm", "rmdir", "unlink"}:
+        yield from _removed(paths, options)
+    elif program == "find":
+        deletes = "-delete" in options or "rm" in paths
+        if deletes and paths and is_outside(paths[0]):
+            yield Capability.FILE_DELETE, "high", paths[0]
+    elif program in {"chmod", "chown", "chgrp"}:
+        yield from _opened(program, paths)
+    elif program == "dd":
+        yield from _copied(words)
+    else:
+        for path in _written(program, paths, options):
+            if is_outside(path):
+                yield Capability.FILE_WRITE, "high", path
+    if program in {"fallocate", "truncate", "head"}:
+        for word in words:
+            if _size(word.lstrip("-lsc")) > _HUGE:
+                yield Capability.RESOURCE, "high", word
+
+
+def _written(program: str, paths: list[str], options: list[str]) -> list[str]:
+    if program in {"cp", "install", "ln", "mv", "rsync", "scp"}:
+        return paths[1:][-1:]
+    if program in {"tee", "touch", "mkdir", "truncate", "mkfifo", "mknod"}:
+        return paths
+    if program == "sed" and any(option.startswith(("-i", "--in-place")) for option in options):
+        return paths[1:]
+    return []
+
+
+def _removed(paths: list[str], options: list[str]) -> Iterator[_Act]:
+    forced = any(set(option) & set("rRf") for option in options if not option.startswith("--"))
+    forced = forced or bool({"--recursive", "--force", "--no-preserve-root"} & set(options))
+    for path in paths:
+        if is_outside(path) or (forced and path in _EVERYTHING):
+            yield Capability.FILE_DELETE, "high", path
+
+
+def _opened(program: str, paths: list[str]) -> Iterator[_Act]:
+    if program == "chmod" and paths and _SETUID.fullmatch(paths[0]):
+        yield Capability.FILE_PERMISSION, "high", f"{program} {paths[0]}"
+        return
+    for path in paths[1:]:
+        if is_outside(path):
+            yield Capability.FILE_PERMISSION, "high", path
+
+
+def _copied(words: list[str]) -> Iterator[_Act]:
+    given = dict(word.split("=", 1) for word in words if "=" in word)
+    target = given.get("of", "")
+    if target.startswith("/dev/") and is_outside(target):
+        yield Capability.FILE_DELETE, "high", target
+    elif target and is_outside(target):
+        yield Capability.FILE_WRITE, "high", target
+    endless = given.get("if", "") in {"/dev/zero", "/dev/urandom", "/dev/random"}
+    if endless and target and "count" not in given:
+        yield Capability.RESOURCE, "high", target
+
+
+def _size(word: str) -> int:
+    found = _LARGE.match(word)
+    return int(found[1][:18]) * _UNITS[found[2].lower()] if found else 0

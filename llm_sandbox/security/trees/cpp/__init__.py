@@ -1,5 +1,5 @@
-"""C++, and C as far as the grammar of C++ goes."""
+"""Engine for C++, and for C as far as the grammar of C++ covers it."""
 
-from llm_sandbox.security.trees.cpp.engine import sight
+from llm_sandbox.security.trees.cpp.engine import scan
 
-__all__ = ["sight"]
+__all__ = ["scan"]

@@ -1,7 +1,8 @@
-"""What the libraries of C and C++ are able to do, by their full names without ``std::``.
+"""Capabilities of the libraries of C and C++, by full name without ``std::``.
 
-A type's name stands for making one. Calls that change what a process may do or see (``unshare``,
-``mount``, ``ptrace``) count as native, those that change its user as permissions.
+The name of a type stands for its constructor. Calls that change the privileges or the view of a
+process (``unshare``, ``mount``, ``ptrace``) count as native, those that change its user as
+permissions.
 """
 
 from llm_sandbox.results.findings import Capability
@@ -86,8 +87,8 @@ OPENERS = {
     "openat": 2,
     "fstream": 1,
 }
-"""Functions that write or read, as the argument of that number says."""
+"""Functions that write or read, depending on the argument of that number."""
 
 NETWORK_NAMES = frozenset({"accept", "accept4", "connect", "listen", "recvfrom", "sendto"})
-"""Names too common to mean anything without one of these headers."""
+"""Names that are too common to be meaningful without one of these headers."""
 NETWORK_HEADERS = frozenset({"sys/socket.h", "winsock2.h", "netinet/in.h", "arpa/inet.h"})

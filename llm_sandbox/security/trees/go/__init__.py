@@ -1,5 +1,5 @@
-"""Go."""
+"""Engine for Go."""
 
-from llm_sandbox.security.trees.go.engine import sight
+from llm_sandbox.security.trees.go.engine import scan
 
-__all__ = ["sight"]
+__all__ = ["scan"]

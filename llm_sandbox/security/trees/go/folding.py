@@ -1,11 +1,11 @@
-"""What functions of Go give for constants."""
+"""Constant folding of Go: functions of constants."""
 
 import base64
 import binascii
 import re
 from collections.abc import Callable
 
-from llm_sandbox.security.trees.growth import filled, joined, replaced
+from llm_sandbox.security.trees.text_operations import filled, joined, replaced
 
 __all__ = ["FUNCTIONS", "as_text"]
 
@@ -13,10 +13,10 @@ _LONGEST = 20_000
 
 
 def as_text(value: object) -> str:
-    """Return a text, a list of bytes or runes, or one rune as text.
+    """Convert text, a list of bytes or runes, or one rune to text.
 
     Raises:
-        TypeError: it is nothing of that.
+        TypeError: The value has another type.
     """
     if isinstance(value, str):
         return value
@@ -97,4 +97,4 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "strings.TrimSuffix": lambda text, suffix: text.removesuffix(suffix),
     "C.CString": as_text,
 }
-"""For each function what it gives for its arguments."""
+"""Full name to the function on plain values."""

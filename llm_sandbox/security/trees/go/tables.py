@@ -1,7 +1,7 @@
-"""What the packages of Go are able to do, by import path and name.
+"""Capabilities of Go's packages, by import path and name.
 
-Decoding gob, JSON or YAML runs no code in Go and is nothing, as are text templates. What ``unsafe``
-converts is native; asking it for sizes is not.
+Decoding gob, JSON or YAML runs no code in Go and is harmless, as are text templates. Conversions by
+``unsafe`` are native; its size functions are not.
 """
 
 from llm_sandbox.results.findings import Capability

@@ -1,5 +1,5 @@
-"""Java."""
+"""Engine for Java."""
 
-from llm_sandbox.security.trees.java.engine import sight
+from llm_sandbox.security.trees.java.engine import scan
 
-__all__ = ["sight"]
+__all__ = ["scan"]

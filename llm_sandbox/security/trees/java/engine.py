@@ -1,28 +1,31 @@
-"""Reads Java: what its expressions evaluate to, and what its calls do."""
+"""Engine for Java: values of expressions, and effects of calls."""
 
 from collections.abc import Callable
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
-from llm_sandbox.security.trees.broken import with_words
-from llm_sandbox.security.trees.java.constants import Constants
+from llm_sandbox.security.trees.dataflow import Dataflow, added, operator_of, sum_of, with_words
 from llm_sandbox.security.trees.java.folding import FUNCTIONS, METHODS, without_escapes
 from llm_sandbox.security.trees.java.tables import CLASSES, PACKAGES, RETURNS, SINKS
-from llm_sandbox.security.trees.reading import Node, read
-from llm_sandbox.security.trees.sums import added, operator_of
+from llm_sandbox.security.trees.syntax_tree import Node, read
+from llm_sandbox.security.trees.text_operations import unescape
 from llm_sandbox.security.trees.values import (
+    Items,
     Ref,
     Values,
+    as_items,
     fold,
     members,
+    numbers,
     plain,
     refs,
     texts,
     union,
 )
 
-__all__ = ["Java", "sight"]
+__all__ = ["Java", "scan"]
+
 
 _LOOKS_UP = frozenset(
     {"getConstructor", "getDeclaredConstructor", "getDeclaredField", "getDeclaredMethod"}
@@ -38,13 +41,13 @@ _LOADS = frozenset(
 _TYPES = frozenset({"generic_type", "scoped_type_identifier", "type_identifier"})
 
 
-def sight(source: Source) -> Sightings:
-    """Return what a program in Java does; classes, or statements as for JShell."""
+def scan(source: Source) -> ScanOutput:
+    """Scan a program in Java; classes, or statements as for JShell."""
     return with_words(source, Java(source).run())
 
 
-class Java(Constants):
-    """One reading of one program. An object is known by the name of its class."""
+class Java(Dataflow):
+    """Evaluator of one program in Java. An object is known by the name of its class."""
 
     sinks = SINKS
     scoping = frozenset(
@@ -63,11 +66,11 @@ class Java(Constants):
         super().__init__(read(source, "java", *without_escapes(source.text)))
         self._imported: dict[str, str] = {}
         self._everything_of: list[str] = []
-        """Classes whose methods need no name before them: imported so, or extended."""
+        """Classes whose methods are called without a qualifier: static imports and superclasses."""
         self._own: set[str] = set()
 
     def declarations(self) -> dict[str, Callable[[Node], object]]:
-        """Return for kinds of nodes what declares their names."""
+        """Return the declaration rules by kind of node."""
         return {
             "catch_formal_parameter": self._declare_name,
             "class_declaration": self._declare_class,
@@ -85,24 +88,24 @@ class Java(Constants):
     def _declare_name(self, node: Node) -> None:
         name = node.get("name")
         if name is not None:
-            self.declare(self.reading.words(name), self.scope(node))
+            self.declare(self.tree.words(name), self.scope(node))
 
     def _declare_all(self, node: Node) -> None:
         for each in node.children:
-            self.declare(self.reading.words(each), self.scope(node))
+            self.declare(self.tree.words(each), self.scope(node))
 
     def _declare_lambda(self, node: Node) -> None:
         parameter = node.get("parameters")
         if parameter is not None and parameter.kind == "identifier":
-            self.declare(self.reading.words(parameter), self.scope(node))
+            self.declare(self.tree.words(parameter), self.scope(node))
 
     def _declare_class(self, node: Node) -> None:
         name = node.get("name")
         if name is not None:
-            self._own.add(self.reading.words(name))
+            self._own.add(self.tree.words(name))
 
     def rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return for kinds of nodes what computes their values."""
+        """Return the evaluation rules by kind of node."""
         return {
             "array_access": self.item,
             "array_creation_expression": lambda node: self.value(node.get("value")),
@@ -141,7 +144,7 @@ class Java(Constants):
         path = node.first("scoped_identifier", "identifier")
         if path is None:
             return
-        full = self.reading.words(path)
+        full = self.tree.words(path)
         full = "".join(full.split())
         last = full.rpartition(".")[2]
         if node.first("asterisk") is not None:
@@ -165,7 +168,7 @@ class Java(Constants):
         parent = node.parent
         if node.field == "name" and parent is not None and parent.kind == "method_invocation":
             return ()
-        name = self.reading.words(node)
+        name = self.tree.words(node)
         known = self.look_up(name, self.scope(node))
         if known is not None:
             return known
@@ -175,7 +178,7 @@ class Java(Constants):
         return (Ref(name),) if name in PACKAGES else self.field(name)
 
     def _type_name(self, node: Node) -> Values:
-        name = "".join(self.reading.words(node).split())
+        name = "".join(self.tree.words(node).split())
         if "." in name:
             first, _, rest = name.partition(".")
             base = self._class_of(first)
@@ -197,7 +200,7 @@ class Java(Constants):
         owner = node.get("object")
         if name is None:
             return ()
-        word = self.reading.words(name)
+        word = self.tree.words(name)
         found = tuple(
             Ref(f"{ref.name}.{word}", ref.route, ref.direct)
             for ref in refs(self.value(owner))
@@ -214,13 +217,13 @@ class Java(Constants):
         if operator_of(self, node) == "+=":
             value = fold(added, plain(self.value(left)[:1]), plain(value))
             for text in texts(value):
-                self.see_folded(text, node)
+                self.report_folded(text, node)
         if left.kind == "identifier":
-            self.bind(self.reading.words(left), value, self.scope(left))
+            self.bind(self.tree.words(left), value, self.scope(left))
         elif left.kind == "field_access":
             name = left.get("field")
             if name is not None:
-                self.bind(self.reading.words(name), value, self.scope(left))
+                self.bind(self.tree.words(name), value, self.scope(left))
         return value
 
     def _declarator(self, node: Node) -> None:
@@ -231,19 +234,19 @@ class Java(Constants):
         kind = parent.get("type")
         if kind is not None and kind.kind in _TYPES and not value:
             value = tuple(r for r in refs(self.value(kind)) if r.name != "java.lang.String")
-        self.bind(self.reading.words(name), value, self.scope(node))
+        self.bind(self.tree.words(name), value, self.scope(node))
 
     def _typed(self, node: Node) -> None:
         name, kind = node.get("name"), node.get("type")
         if name is not None:
             value = self.value(node.get("value")) or self.value(kind)
-            self.bind(self.reading.words(name), value, self.scope(node))
+            self.bind(self.tree.words(name), value, self.scope(node))
 
     def _loop(self, node: Node) -> None:
         name = node.get("name")
         found = union(self.value(node.get("type")), members(self.value(node.get("value"))))
         if name is not None:
-            self.bind(self.reading.words(name), found, self.scope(node))
+            self.bind(self.tree.words(name), found, self.scope(node))
 
     # Methods and calls
 
@@ -251,9 +254,9 @@ class Java(Constants):
         modifiers, name = node.first("modifiers"), node.get("name")
         if name is None:
             return
-        word = self.reading.words(name)
-        if modifiers is not None and "native" in self.reading.words(modifiers).split():
-            self.see(Capability.NATIVE, node, word, detail="is implemented in native code")
+        word = self.tree.words(name)
+        if modifiers is not None and "native" in self.tree.words(modifiers).split():
+            self.report(Capability.NATIVE, node, word, detail="is implemented in native code")
         kind = self.value(node.get("type"))
         if kind:
             self.bind(f"{word}()", kind, self.top)
@@ -268,7 +271,7 @@ class Java(Constants):
             method = method.parent
         name = method.get("name") if method is not None else None
         if name is not None:
-            self.bind(f"{self.reading.words(name)}()", self.inside(node), self.top)
+            self.bind(f"{self.tree.words(name)}()", self.inside(node), self.top)
 
     def _arguments(self, node: Node) -> list[Values]:
         listed = node.get("arguments")
@@ -286,7 +289,7 @@ class Java(Constants):
         name = node.get("name")
         if name is None:
             return ()
-        word, owner, arguments = self.reading.words(name), node.get("object"), self._arguments(node)
+        word, owner, arguments = self.tree.words(name), node.get("object"), self._arguments(node)
         if owner is None or owner.kind in {"super", "this"}:
             return self._call_unqualified(word, arguments, node)
         bases = self.value(owner)
@@ -297,11 +300,11 @@ class Java(Constants):
             known: Values = tuple(texts(bases)[:1]) if mutates else bases
             found = fold(method, plain(known), *map(plain, arguments))
             if mutates and owner.kind == "identifier":
-                self.bind(self.reading.words(owner), found, self.scope(owner))
+                self.bind(self.tree.words(owner), found, self.scope(owner))
         for ref in refs(bases):
             found = union(found, self._call_on(ref, word, arguments, node))
         for text in texts(found)[:1]:
-            self.see_folded(text, node)
+            self.report_folded(text, node)
         return found
 
     def _call_unqualified(self, word: str, arguments: list[Values], node: Node) -> Values:
@@ -320,7 +323,7 @@ class Java(Constants):
         return found
 
     def _call_on(self, ref: Ref, word: str, arguments: list[Values], node: Node) -> Values:
-        """Return what a method of a library's class or object gives."""
+        """Return the result of a method of a library's class or object."""
         full = f"{ref.name}.{word}"
         if full in _LOADS or word == "loadClass":
             return self._load(ref, arguments, node)
@@ -335,7 +338,7 @@ class Java(Constants):
             given = arguments[1:] if word == "invoke" else arguments
             return self._call_library(ref, given, node, made=word == "newInstance")
         if word == "setAccessible" or word == "trySetAccessible":
-            self.see(Capability.INTROSPECTION, node, full, self.sure(ref), "", ref.route)
+            self.report(Capability.INTROSPECTION, node, full, self.sure(ref), "", ref.route)
             return ()
         if word in {"getClass", "asSubclass"}:
             return (ref,)
@@ -345,7 +348,9 @@ class Java(Constants):
         names = texts(arguments[0]) if arguments else []
         if not names:
             if arguments:
-                self.see(Capability.DYNAMIC_UNRESOLVED, node, "Class.forName", "low", "", ref.route)
+                self.report(
+                    Capability.DYNAMIC_UNRESOLVED, node, "Class.forName", "low", "", ref.route
+                )
             return ()
         for name in names:
             self.use_module(name, node, ("Class.forName",))
@@ -358,19 +363,19 @@ class Java(Constants):
         names = texts(name[0])
         if not names and ref.name.partition(".")[0] in PACKAGES:
             subject = f"{ref.name}.?"
-            self.see(Capability.DYNAMIC_UNRESOLVED, node, subject, "low", "", route)
+            self.report(Capability.DYNAMIC_UNRESOLVED, node, subject, "low", "", route)
         return tuple(Ref(f"{ref.name}.{each}", route, ref.direct) for each in names)
 
     def _call_library(
         self, ref: Ref, arguments: list[Values], node: Node, *, made: bool = False
     ) -> Values:
-        self.see_call(ref, arguments, node)
+        self.report_call(ref, arguments, node)
         function = FUNCTIONS.get(ref.name)
         folded: Values = ()
         if function is not None and all(arguments):
             folded = fold(function, *map(plain, arguments))
             for text in texts(folded)[:1]:
-                self.see_folded(text, node)
+                self.report_folded(text, node)
         if made:
             return union(folded, (ref,)) if not ref.name.startswith("java.lang.St") else folded
         owner = ref.name.rpartition(".")[0]
@@ -381,13 +386,65 @@ class Java(Constants):
         return union(folded, (Ref(given, ref.route, ref.direct),))
 
     def _reference(self, node: Node) -> Values:
-        words = self.reading.words(node).rpartition("::")[2].strip()
+        words = self.tree.words(node).rpartition("::")[2].strip()
         found: Values = ()
         for ref in refs(self.value(node.children[0])) if node.children else ():
             full = ref.name if words == "new" else f"{ref.name}.{words}"
             does = self.sinks.of_call(full)
             if does is not None:
                 detail = "handed on to be called"
-                self.see(does, node, full, "medium", detail, ref.route)
+                self.report(does, node, full, "medium", detail, ref.route)
             found = union(found, (Ref(full, ref.route, False),))
         return found
+
+    def text(self, node: Node) -> Values:
+        """Return the value of a string literal."""
+        words = self.tree.words(node)
+        quotes = 3 if words.startswith('"""') else 1
+        text = unescape(words[quotes:-quotes])
+        self.report_text(text, node)
+        return (text,)
+
+    def number(self, node: Node) -> Values:
+        """Return the value of a number literal."""
+        try:
+            return (int(self.tree.words(node).replace("_", "").rstrip("lL"), 0),)
+        except ValueError:
+            return ()
+
+    def listed(self, node: Node) -> Values:
+        """Return the list of the values of the parts."""
+        listed = [self.value(each) for each in node.children[:5000] if "comment" not in each.kind]
+        return (as_items(listed),)
+
+    def item(self, node: Node) -> Values:
+        """Return the values of an array's item."""
+        found: Values = ()
+        for value in self.value(node.get("array")):
+            if isinstance(value, Items):
+                known = numbers(self.value(node.get("index")))[:1]
+                chosen = [value.items[i] for i in known if 0 <= i < len(value.items)]
+                for each in chosen or value.items[:50]:
+                    found = union(found, each)
+        return found
+
+    def binary(self, node: Node) -> Values:
+        """Return the value of a binary operator."""
+        return sum_of(self, node) if operator_of(self, node) == "+" else ()
+
+    def cast(self, node: Node) -> Values:
+        """Return the value of a cast."""
+        value, kind = self.value(node.get("value")), node.get("type")
+        if kind is None:
+            return value
+        if self.tree.words(kind) == "char":
+            return tuple(chr(v & 0xFFFF) if isinstance(v, int) else v for v in value)
+        return union(value, self.value(kind)) if not texts(value) else value
+
+    def inside(self, node: Node) -> Values:
+        """Return the value of the last part."""
+        return self.value(node.children[-1]) if node.children else ()
+
+    def choice(self, node: Node) -> Values:
+        """Return the union of the values of both branches."""
+        return union(self.value(node.get("consequence")), self.value(node.get("alternative")))

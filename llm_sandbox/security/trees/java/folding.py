@@ -1,12 +1,12 @@
-"""What methods of Java give for constants, and Java's escapes outside of strings."""
+"""Constant folding of Java: methods of constants, and Unicode escapes outside of strings."""
 
 import base64
 import binascii
 import re
 from collections.abc import Callable
 
-from llm_sandbox.security.trees.growth import filled, joined, replaced
-from llm_sandbox.security.trees.reading import Moves
+from llm_sandbox.security.trees.syntax_tree import OffsetMap
+from llm_sandbox.security.trees.text_operations import filled, joined, replaced
 
 __all__ = ["FUNCTIONS", "METHODS", "without_escapes"]
 
@@ -14,14 +14,14 @@ _LONGEST = 20_000
 _ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\u+([0-9A-Fa-f]{4})")
 
 
-def without_escapes(text: str) -> tuple[str, Moves]:
-    """Return a program with its Unicode escapes undone, which Java does before anything else.
+def without_escapes(text: str) -> tuple[str, OffsetMap]:
+    """Decode the Unicode escapes of a program, as Java does before parsing.
 
-    Its lines end at line feeds then, which is what the grammar knows.
+    Line ends become line feeds, as the grammar expects.
     """
     plain = text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
     if "\\u" not in plain:
-        return plain, Moves()
+        return plain, OffsetMap()
     parts: list[str] = []
     new: list[int] = []
     old: list[int] = []
@@ -34,11 +34,11 @@ def without_escapes(text: str) -> tuple[str, Moves]:
         at = found.end()
         new.append(length)
         old.append(at)
-    return "".join([*parts, plain[at:]]), Moves(tuple(new), tuple(old))
+    return "".join([*parts, plain[at:]]), OffsetMap(tuple(new), tuple(old))
 
 
 def _text(value: object) -> str:
-    """A text, or a list of characters or of their codes, as one text."""
+    """Convert text, or a list of characters or codes, to text."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -110,7 +110,7 @@ METHODS: dict[str, Callable[..., object]] = {
     "toUpperCase": lambda text: _text(text).upper(),
     "trim": lambda text: _text(text).strip(),
 }
-"""For each method what it gives for the text, or the list of characters, and the arguments."""
+"""Method to the function on the text or list of characters, and the arguments."""
 
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "java.io.File": lambda *parts: "/".join(map(_text, parts)),
@@ -129,4 +129,4 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "java.nio.file.Paths.get": lambda *parts: "/".join(map(_text, parts)),
     "java.util.Base64.Decoder.decode": _decode,
 }
-"""For each function, and each class that is made, what it gives for its arguments."""
+"""Full name of a function or class to the function on plain arguments."""

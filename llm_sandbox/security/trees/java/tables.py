@@ -1,7 +1,7 @@
-"""What the libraries of Java are able to do, by their full names.
+"""Capabilities of Java's libraries, by full name.
 
-A class's own name stands for making one. Looking methods up by name is nothing by itself: what is
-found is followed; setting a member accessible is introspection.
+The name of a class stands for its constructor. Looking up methods by name is harmless by itself:
+the result is tracked; setting a member accessible is introspection.
 """
 
 from llm_sandbox.results.findings import Capability
@@ -151,7 +151,7 @@ RETURNS = {
     "com.sun.tools.attach.VirtualMachine.attach": "com.sun.tools.attach.VirtualMachine",
     "sun.misc.Unsafe.getUnsafe": "sun.misc.Unsafe",
 }
-"""What methods give that give something of another class than their own."""
+"""Class of the result of methods that return another class than their own."""
 
 _LANG = """Boolean Character Class ClassLoader Integer Math Object Process ProcessBuilder
     ProcessHandle Runtime StackWalker String StringBuffer StringBuilder System Thread"""
@@ -178,7 +178,7 @@ def _classes() -> dict[str, str]:
 
 
 CLASSES = _classes()
-"""For the simple name of each class that matters its full one."""
+"""Simple name to full name of the relevant classes."""
 
 PACKAGES = frozenset({"java", "javax", "jakarta", "sun", "jdk", "com", "org", "groovy", "bsh"})
-"""First words of full names."""
+"""First components of full names."""

@@ -1,5 +1,5 @@
-"""JavaScript, and what TypeScript shares with it."""
+"""Engine for JavaScript, and for the part of TypeScript that is JavaScript."""
 
-from llm_sandbox.security.trees.javascript.engine import sight
+from llm_sandbox.security.trees.javascript.engine import scan
 
-__all__ = ["sight"]
+__all__ = ["scan"]

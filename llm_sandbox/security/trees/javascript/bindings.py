@@ -1,12 +1,12 @@
-"""Names and members of JavaScript: what they are declared and given."""
+"""Names and members of JavaScript: declarations and assignments."""
 
 from collections.abc import Callable
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.trees.escapes import unescape
-from llm_sandbox.security.trees.flow import Flow, Scope
+from llm_sandbox.security.trees.dataflow import Dataflow, Scope
 from llm_sandbox.security.trees.javascript.tables import ALIASES, GLOBALS
-from llm_sandbox.security.trees.reading import Node
+from llm_sandbox.security.trees.syntax_tree import Node
+from llm_sandbox.security.trees.text_operations import unescape
 from llm_sandbox.security.trees.values import (
     Function,
     Items,
@@ -34,13 +34,13 @@ FUNCTION_KINDS = frozenset(
 _PATTERNS = {"object_pattern", "array_pattern", "rest_pattern", "pair_pattern"}
 
 
-class Bindings(Flow):
-    """The part of the JavaScript engine that knows what names stand for."""
+class Bindings(Dataflow):
+    """Resolver of names and members."""
 
     scoping = FUNCTION_KINDS
 
     def declarations(self) -> dict[str, Callable[[Node], object]]:
-        """Return for kinds of nodes what declares their names."""
+        """Return the declaration rules by kind of node."""
         functions = dict.fromkeys(FUNCTION_KINDS, self._declare_function)
         return {
             **functions,
@@ -94,15 +94,15 @@ class Bindings(Flow):
                 waiting.extend(node.children)
 
     def function_around(self, node: Node) -> Function | None:
-        """Return the function that a node is in, or None at the top."""
+        """Return the function around a node, or None at the top level."""
         return self.opened.get(id(self.scope(node)))
 
     def name_of(self, node: Node) -> str:
-        """Return a name with its escapes undone."""
-        return unescape(self.reading.words(node))
+        """Return a name with its escapes decoded."""
+        return unescape(self.tree.words(node))
 
     def name(self, node: Node) -> Values:
-        """Return what a name stands for."""
+        """Return the values of a name."""
         name = self.name_of(node)
         known = self.look_up(name, self.scope(node))
         if known is not None:
@@ -110,7 +110,7 @@ class Bindings(Flow):
         return (Ref(ALIASES.get(name, name)),) if name in GLOBALS else ()
 
     def give(self, pattern: Node, values: Values) -> None:
-        """Give a value to a name, or to the names of a pattern."""
+        """Assign values to a name, or to the names of a pattern."""
         waiting = [(pattern, values)]
         while waiting:
             node, given = waiting.pop()
@@ -145,11 +145,11 @@ class Bindings(Flow):
                 parts.append((each, given))
         for each, got in parts:
             for ref in refs(got):
-                self.see_read(ref, each)
+                self.report_read(ref, each)
         return parts
 
     def keys(self, node: Node) -> list[str | int]:
-        """Return what the key of a member or a field may be."""
+        """Return the possible keys of a member or a field."""
         if node.kind in {"property_identifier", "private_property_identifier", "identifier"}:
             return [self.name_of(node)]
         if node.kind == "computed_property_name":
@@ -158,7 +158,7 @@ class Bindings(Flow):
         return [*texts(values), *numbers(values)]
 
     def put(self, node: Node, values: Values) -> None:
-        """Give a value to a member."""
+        """Assign values to a member."""
         key = node.get("property") or node.get("index")
         bases = self.value(node.get("object"))
         for name in (
@@ -179,23 +179,23 @@ class Bindings(Flow):
             self.declare(name, self.top)
             self.bind(name, values, self.top)
         elif base.name in {"module", "exports", "module.exports"}:
-            self.see_escape(values, node)
+            self.report_escape(values, node)
 
-    def see_escape(self, values: Values, node: Node) -> None:
-        """Note that something is handed to where its use cannot be followed."""
+    def report_escape(self, values: Values, node: Node) -> None:
+        """Report tracked values that are passed to code that is not modelled."""
         for value in values:
             if type(value) is not Ref:
                 continue
             if value.name in self.sinks.watched:
-                self.see(Capability.MODULE_ESCAPE, node, value.name, "medium", "", value.route)
+                self.report(Capability.MODULE_ESCAPE, node, value.name, "medium", "", value.route)
             else:
                 does = self.sinks.of_call(value.name)
                 if does is not None:
                     detail = "handed on to be called"
-                    self.see(does, node, value.name, "medium", detail, value.route)
+                    self.report(does, node, value.name, "medium", detail, value.route)
 
     def members(self, values: Values, names: list[str | int]) -> Values:
-        """Return what members of values may be."""
+        """Return the values of members."""
         found: Values = ()
         for value in values:
             for name in names:
@@ -230,7 +230,7 @@ def _item(value: object, name: str | int) -> Values:
 
 
 def of_library(base: Ref, name: str) -> Ref:
-    """Return a member of something of the libraries, under its usual name."""
+    """Return a member of a library's object by its canonical name."""
     if base.name == "globalThis":
         full = name if name in GLOBALS else f"globalThis.{name}"
         return Ref(ALIASES.get(full, full), base.route, base.direct)

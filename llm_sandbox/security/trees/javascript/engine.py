@@ -1,15 +1,14 @@
-"""Reads JavaScript: what its expressions evaluate to, and what its calls do."""
+"""Engine for JavaScript: values of expressions, and effects of calls."""
 
 from collections.abc import Callable
 
-from llm_sandbox.security.sightings import Sightings
+from llm_sandbox.security.raw_findings import ScanOutput
 from llm_sandbox.security.source import Source
-from llm_sandbox.security.trees.broken import with_words
-from llm_sandbox.security.trees.escapes import unescape
+from llm_sandbox.security.trees.dataflow import added, operator_of, sum_of, with_words
 from llm_sandbox.security.trees.javascript.bindings import FUNCTION_KINDS
-from llm_sandbox.security.trees.javascript.calling import Calls, any_item
-from llm_sandbox.security.trees.reading import Node
-from llm_sandbox.security.trees.sums import added, operator_of, sum_of
+from llm_sandbox.security.trees.javascript.calls import Calls, any_item
+from llm_sandbox.security.trees.syntax_tree import Node
+from llm_sandbox.security.trees.text_operations import unescape
 from llm_sandbox.security.trees.values import (
     Record,
     Ref,
@@ -22,19 +21,19 @@ from llm_sandbox.security.trees.values import (
     union,
 )
 
-__all__ = ["JavaScript", "sight"]
+__all__ = ["JavaScript", "scan"]
 
 
-def sight(source: Source) -> Sightings:
-    """Return what a program in JavaScript does; of TypeScript what both have in common."""
+def scan(source: Source) -> ScanOutput:
+    """Scan a program in JavaScript, or in the part of TypeScript that is JavaScript."""
     return with_words(source, JavaScript(source).run())
 
 
 class JavaScript(Calls):
-    """One reading of one program."""
+    """Evaluator of one program in JavaScript."""
 
     def rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return for kinds of nodes what computes their values."""
+        """Return the evaluation rules by kind of node."""
         return {
             **dict.fromkeys(FUNCTION_KINDS, self._function),
             "array": lambda node: (as_items(self.listed(node)),),
@@ -43,7 +42,7 @@ class JavaScript(Calls):
             "await_expression": self._inside,
             "binary_expression": self._binary,
             "call_expression": self.call,
-            "escape_sequence": lambda node: (unescape(self.reading.words(node)),),
+            "escape_sequence": lambda node: (unescape(self.tree.words(node)),),
             "export_statement": self._export,
             "expression_statement": self._inside,
             "field_definition": self._field,
@@ -62,7 +61,7 @@ class JavaScript(Calls):
             "shorthand_property_identifier": self.name,
             "spread_element": self._inside,
             "string": self._string,
-            "string_fragment": lambda node: (self.reading.words(node),),
+            "string_fragment": lambda node: (self.tree.words(node),),
             "subscript_expression": self._member_of,
             "template_string": self._template,
             "template_substitution": self._inside,
@@ -81,15 +80,15 @@ class JavaScript(Calls):
         return self.name(node)
 
     def _number(self, node: Node) -> Values:
-        text = self.reading.words(node).replace("_", "").rstrip("n")
+        text = self.tree.words(node).replace("_", "").rstrip("n")
         try:
             return (int(text, 0 if text[:1] == "0" and len(text) > 1 else 10),)
         except ValueError:
             return ()
 
     def _string(self, node: Node) -> Values:
-        text = unescape(self.reading.text[node.start + 1 : node.end - 1])
-        self.see_text(text, node)
+        text = unescape(self.tree.text[node.start + 1 : node.end - 1])
+        self.report_text(text, node)
         return (text,)
 
     def _template(self, node: Node) -> Values:
@@ -100,9 +99,9 @@ class JavaScript(Calls):
             )
         else:
             found = ()
-        for text in found[:1] or (self.reading.text[node.start + 1 : node.end - 1],):
+        for text in found[:1] or (self.tree.text[node.start + 1 : node.end - 1],):
             if isinstance(text, str):
-                self.see_text(text, node)
+                self.report_text(text, node)
         return found
 
     def _binary(self, node: Node) -> Values:
@@ -139,7 +138,7 @@ class JavaScript(Calls):
         if sign == "+=":
             value = fold(added, plain(known[:1]), plain(right))
             for text in texts(value):
-                self.see_folded(text, node)
+                self.report_folded(text, node)
         else:
             value = right if sign in {"||=", "&&=", "??="} else ()
         self.give(left, value)
@@ -203,7 +202,7 @@ class JavaScript(Calls):
         given = node.field == "left" and node.parent is not None
         for ref in refs(found):
             if not given or ref.name.startswith("process.env"):
-                self.see_read(ref, node)
+                self.report_read(ref, node)
         return found or (self.of_any(names) if all(isinstance(b, Record) for b in bases) else ())
 
     # Modules
@@ -230,11 +229,11 @@ class JavaScript(Calls):
                         values = self.members((module,), [_unquoted(self.name_of(name))])
                         self.bind(self.name_of(alias or name), values, self.top)
                         for ref in refs(values):
-                            self.see_read(ref, one)
+                            self.report_read(ref, one)
 
     def _export(self, node: Node) -> None:
         for text in texts(self.value(node.get("source"))):
-            self.see_escape((self.module(text, node, ()),), node)
+            self.report_escape((self.module(text, node, ()),), node)
 
     # Functions
 
@@ -242,7 +241,7 @@ class JavaScript(Calls):
         function = self.opened.get(id(self.scope(node))) or self.function(node, [])
         body = node.get("body")
         if node.kind == "arrow_function" and body is not None and body.kind != "statement_block":
-            self.give_back(function, self.value(body))
+            self.add_result(function, self.value(body))
         name = node.get("name")
         if name is not None and node.kind.endswith("_declaration"):
             self.bind(self.name_of(name), (function,), self.scope(node.parent))
@@ -254,7 +253,7 @@ class JavaScript(Calls):
     def _return(self, node: Node) -> None:
         function = self.function_around(node)
         if function is not None:
-            self.give_back(function, self._inside(node))
+            self.add_result(function, self._inside(node))
 
     # Code
 

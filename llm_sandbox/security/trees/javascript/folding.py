@@ -1,4 +1,4 @@
-"""What methods and functions of JavaScript give for constants."""
+"""Constant folding of JavaScript: methods and functions of constants."""
 
 import base64
 import binascii
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
-from llm_sandbox.security.trees.growth import joined, replaced
+from llm_sandbox.security.trees.text_operations import joined, replaced
 
 __all__ = ["FUNCTIONS", "METHODS"]
 
@@ -130,7 +130,7 @@ METHODS: dict[str, Callable[..., object]] = {
     "trim": lambda text: text.strip(),
     "valueOf": _to_string,
 }
-"""For each method what it gives for the object, as text or list, and the arguments."""
+"""Method to the function on the object, as text or list, and the arguments."""
 
 
 def _from_codes(*codes: int) -> str:
@@ -191,4 +191,4 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "querystring.unescape": _percent,
     "unescape": _escaped,
 }
-"""For each function what it gives for its arguments."""
+"""Full name to the function on plain arguments."""

@@ -1,4 +1,4 @@
-"""What the libraries of JavaScript are able to do, by their full names.
+"""Capabilities of JavaScript's libraries, by full name.
 
 Names are without ``node:``. ``new X()`` and calls without a name, ``x()``, are calls alike. Loading
 WebAssembly counts as native: it runs machine code that nobody can read here.
@@ -59,7 +59,7 @@ GLOBALS = frozenset(
         "window",
     ]
 )
-"""Names that the language or Node.js gives without any import, as far as they matter."""
+"""Relevant names that the language or Node.js defines without an import."""
 
 ALIASES = {
     "global": "globalThis",

@@ -1,5 +1,5 @@
-"""Ruby."""
+"""Engine for Ruby."""
 
-from llm_sandbox.security.trees.ruby.engine import sight
+from llm_sandbox.security.trees.ruby.engine import scan
 
-__all__ = ["sight"]
+__all__ = ["scan"]

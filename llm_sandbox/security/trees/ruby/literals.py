@@ -1,4 +1,4 @@
-"""Texts, numbers and lists of Ruby, and the names that are given to them."""
+"""Literals and variables of Ruby."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import ClassVar
 
 from llm_sandbox.results.findings import Capability
-from llm_sandbox.security.trees.escapes import unescape
-from llm_sandbox.security.trees.flow import Flow
-from llm_sandbox.security.trees.reading import Node
+from llm_sandbox.security.trees.dataflow import Dataflow
 from llm_sandbox.security.trees.ruby.texts import OPERATORS
+from llm_sandbox.security.trees.syntax_tree import Node
+from llm_sandbox.security.trees.text_operations import unescape
 from llm_sandbox.security.trees.values import (
     LONGEST_TEXT,
     Atom,
@@ -29,15 +29,15 @@ _BUDGET = 2_000_000
 _QUIET = frozenset(("bare_string", "bare_symbol", "heredoc_body", "string"))
 
 
-class Literals(Flow):
-    """The part of reading Ruby that knows what its literals and variables hold."""
+class Literals(Dataflow):
+    """Evaluator of literals and variables."""
 
     scoping: ClassVar[frozenset[str]] = frozenset(
         ("block", "class", "do_block", "lambda", "method", "module", "singleton_method")
     )
 
     def literal_rules(self) -> dict[str, Callable[[Node], Values | None]]:
-        """Return what computes the values of literals, operators and names."""
+        """Return the rules for literals, operators and names."""
         text = self._string
         return {
             "array": self._array,
@@ -75,7 +75,7 @@ class Literals(Flow):
         }
 
     def declarations(self) -> dict[str, Callable[[Node], object]]:
-        """Return what declares names: assignments, parameters, methods."""
+        """Return the declaration rules: assignments, parameters, methods."""
         return {
             "assignment": self._declare_left,
             "operator_assignment": self._declare_left,
@@ -85,12 +85,12 @@ class Literals(Flow):
         }
 
     def folded(self, function: Callable[..., object], *arguments: Values) -> Values:
-        """Return what a function gives for values, as long as the program's budget lasts.
+        """Return the results of a function for values, within the budget of the program.
 
-        Long texts that are computed with again and again would take time without end otherwise.
+        Repeated computations with long texts would take unbounded time otherwise.
         """
         if self._budget is None:
-            self._budget = _BUDGET + 20 * len(self.reading.text)
+            self._budget = _BUDGET + 20 * len(self.tree.text)
         for values in arguments:
             self._budget -= sum(_size(value) for value in values)
         if self._budget < 0:
@@ -106,11 +106,11 @@ class Literals(Flow):
         for left in node.all("left"):
             for target in [left, *left.children] if left.kind == "left_assignment_list" else [left]:
                 if target.kind in {"identifier", "constant"}:
-                    name = self.reading.words(target)
+                    name = self.tree.words(target)
                     if scope.owner(name) is None:
                         self.declare(name, scope)
                 elif target.kind.endswith("_variable"):
-                    self.declare(self.reading.words(target), self.top)
+                    self.declare(self.tree.words(target), self.top)
 
     def _declare_parameters(self, node: Node) -> None:
         for name in self.parameter_names(node):
@@ -121,32 +121,32 @@ class Literals(Flow):
         for parameter in node.children:
             name = parameter if parameter.kind == "identifier" else parameter.get("name")
             if name is not None:
-                yield self.reading.words(name)
+                yield self.tree.words(name)
 
     # Texts
 
     def _string(self, node: Node) -> Values:
         value = self._joined(node.children)
         if node.kind not in _QUIET or node.parent is None or node.parent.kind != "binary":
-            self._see(node, value)
+            self._report(node, value)
         return value
 
-    def _see(self, node: Node, value: Values) -> None:
+    def _report(self, node: Node, value: Values) -> None:
         if value:
             for text in texts(value)[:2]:
-                self.see_text(text, node)
+                self.report_text(text, node)
             return
         for part in node.children:
             if part.kind in _TEXT_PARTS:
-                self.see_text(self.reading.words(part), part)
+                self.report_text(self.tree.words(part), part)
 
     def _joined(self, parts: list[Node]) -> Values:
         pieces: list[Values] = []
         for part in parts:
             if part.kind == "escape_sequence":
-                piece: Values = (unescape(self.reading.words(part)),)
+                piece: Values = (unescape(self.tree.words(part)),)
             elif part.kind in _TEXT_PARTS:
-                piece = (self.reading.words(part),)
+                piece = (self.tree.words(part),)
             elif part.kind == "interpolation":
                 piece = self.value(part.children[-1]) if part.children else ("",)
                 piece = tuple(str(each) for each in piece if isinstance(each, str | int))
@@ -166,14 +166,14 @@ class Literals(Flow):
 
     def _chained(self, node: Node) -> Values:
         value = self._joined(node.children)
-        self._see(node, value)
+        self._report(node, value)
         return value
 
     def _symbol(self, node: Node) -> Values:
-        return (self.reading.words(node).strip(":"),)
+        return (self.tree.words(node).strip(":"),)
 
     def _character(self, node: Node) -> Values:
-        return (unescape(self.reading.words(node)[1:]),)
+        return (unescape(self.tree.words(node)[1:]),)
 
     def _heredoc(self, node: Node) -> Values:
         body = self.heredoc_body(node)
@@ -182,12 +182,12 @@ class Literals(Flow):
         # Bodies follow the line, so their parts have no values yet in the first round.
         value = self._joined(body.children)
         self._stale = self._stale or not value
-        self._see(body, value)
+        self._report(body, value)
         return value
 
     def heredoc_body(self, node: Node) -> Node | None:
-        """Return the body that a heredoc's beginning stands for."""
-        word = self.reading.words(node).lstrip("<~-").strip("\"'`")
+        """Return the body of a heredoc by its start."""
+        word = self.tree.words(node).lstrip("<~-").strip("\"'`")
         bodies = self._bodies.get(word, [])
         index = bisect_left(bodies, node.end, key=_start)
         return bodies[index] if index < len(bodies) else None
@@ -195,17 +195,17 @@ class Literals(Flow):
     @cached_property
     def _bodies(self) -> dict[str, list[Node]]:
         found: dict[str, list[Node]] = {}
-        for body in self.reading.order:
+        for body in self.tree.order:
             if body.kind == "heredoc_body":
                 end = body.first("heredoc_end")
-                word = self.reading.words(end).strip() if end is not None else ""
+                word = self.tree.words(end).strip() if end is not None else ""
                 found.setdefault(word, []).append(body)
         return found
 
     # Numbers, lists, operators
 
     def _integer(self, node: Node) -> Values:
-        words = self.reading.words(node).replace("_", "").lower()
+        words = self.tree.words(node).replace("_", "").lower()
         # A leading zero alone means base eight.
         base = 8 if words.isdigit() and words.startswith("0") else 0
         try:
@@ -225,7 +225,7 @@ class Literals(Flow):
         return (Items(tuple(items)),)
 
     def _range(self, node: Node) -> Values:
-        words = self.reading.words(node)
+        words = self.tree.words(node)
         begin, end = node.get("begin"), node.get("end")
         first: Values = self.value(begin) if begin is not None else (0,)
         last: Values = self.value(end) if end is not None else (-1,)
@@ -234,7 +234,7 @@ class Literals(Flow):
 
     def _unary(self, node: Node) -> Values:
         operand = self.value(node.get("operand"))
-        if self.reading.words(node).startswith("-"):
+        if self.tree.words(node).startswith("-"):
             return tuple(-each for each in operand if isinstance(each, int))
         return ()
 
@@ -242,7 +242,7 @@ class Literals(Flow):
         left, right, operator = node.get("left"), node.get("right"), node.get("operator")
         if operator is None:
             return ()
-        mark = self.reading.words(operator)
+        mark = self.tree.words(operator)
         if mark in {"||", "or"}:
             return union(self.value(left), self.value(right))
         if mark in {"&&", "and"}:
@@ -254,42 +254,42 @@ class Literals(Flow):
             self._grow(left, value)
         if node.parent is None or node.parent.kind != "binary":
             for text in texts(value)[:2]:
-                self.see_text(text, node)
+                self.report_text(text, node)
             if not value:
-                self._see_parts(node)
+                self._report_parts(node)
         return value
 
     def _grow(self, left: Node, value: Values) -> None:
-        # What a text grows to replaces what it was, as later lines see it.
-        owner = self.scope(left).owner(self.reading.words(left))
+        # An appended text replaces the earlier value for the lines that follow.
+        owner = self.scope(left).owner(self.tree.words(left))
         if owner is not None:
-            owner.names[self.reading.words(left)] = value
+            owner.names[self.tree.words(left)] = value
 
-    def _see_parts(self, node: Node) -> None:
+    def _report_parts(self, node: Node) -> None:
         waiting = [node]
         while waiting:
             for child in waiting.pop().children:
                 if child.kind == "binary":
                     waiting.append(child)
                 elif child.kind == "string":
-                    self._see(child, self.value(child))
+                    self._report(child, self.value(child))
 
     # Names
 
     def _name(self, node: Node) -> Values:
-        name = self.reading.words(node)
+        name = self.tree.words(node)
         known = self.look_up(name, self.scope(node))
         if known is not None:
             return known
         if node.kind != "constant" or (node.parent is not None and node.field == "name"):
             return ()
         ref = Ref(name)
-        self.see_read(ref, node)
+        self.report_read(ref, node)
         return (ref,)
 
     def _scoped(self, node: Node) -> Values:
         name_node, scope = node.get("name"), node.get("scope")
-        name = self.reading.words(name_node) if name_node is not None else ""
+        name = self.tree.words(name_node) if name_node is not None else ""
         found: Values = ()
         if scope is None:
             found = (Ref(name),)
@@ -299,7 +299,7 @@ class Literals(Flow):
                 found = union(found, (Ref(full, base.route, base.direct),))
         for ref in found:
             if isinstance(ref, Ref):
-                self.see_read(ref, node)
+                self.report_read(ref, node)
         return found
 
     def _assignment(self, node: Node) -> Values:
@@ -321,18 +321,18 @@ class Literals(Flow):
 
     def _give(self, target: Node, value: Values) -> None:
         if target.kind in {"identifier", "constant"} or target.kind.endswith("_variable"):
-            self.bind(self.reading.words(target), value, self.scope(target))
+            self.bind(self.tree.words(target), value, self.scope(target))
         elif target.kind == "element_reference":
             base = target.get("object")
-            if base is not None and self.reading.words(base) == "ENV":
-                self.see(Capability.ENVIRONMENT, target, "ENV")
+            if base is not None and self.tree.words(base) == "ENV":
+                self.report(Capability.ENVIRONMENT, target, "ENV")
 
     def _operator_assignment(self, node: Node) -> Values:
         left, right, operator = node.get("left"), node.get("right"), node.get("operator")
         if left is None or operator is None:
             return ()
-        mark = self.reading.words(operator).removesuffix("=")
-        name = self.reading.words(left)
+        mark = self.tree.words(operator).removesuffix("=")
+        name = self.tree.words(left)
         known = self.look_up(name, self.scope(left)) or ()
         if mark == "||":
             self._give(left, self.value(right))
