@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -83,10 +84,14 @@ class Daemon:
         raise AssertionError("no worker became ready")
 
     def stop(self) -> None:
-        pid = self.pid
-        if pid is not None and Path(f"/proc/{pid}").exists():
-            os.kill(pid, signal.SIGTERM)
-            _gone(pid)
+        """End the daemon, and others that are starting."""
+        mark = f"XDG_RUNTIME_DIR={self.folder}".encode()
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):
+                if mark in path.read_bytes().split(b"\0"):
+                    pid = int(path.parent.name)
+                    os.kill(pid, signal.SIGTERM)
+                    _gone(pid)
 
 
 def _read(path: Path) -> str:

@@ -13,6 +13,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Collection
     from types import FrameType
 
 __all__ = [
@@ -44,20 +45,27 @@ _CREDENTIALS = (
 _FORWARDED = (1, 2, 3, 15)  # SIGHUP, SIGINT, SIGQUIT, SIGTERM
 
 
-def environment() -> dict[str, str]:
-    """Return the environment variables that settings and sandboxes depend on."""
+def environment(without: "Collection[str]" = ()) -> dict[str, str]:
+    """Return the environment variables that settings and sandboxes depend on.
+
+    Args:
+        without: Variables that this process has set for itself.
+    """
     return {
         name: value
         for name, value in sorted(os.environ.items())
-        if name in _NAMES or name.startswith(_PREFIXES)
+        if (name in _NAMES or name.startswith(_PREFIXES)) and name not in without
     }
 
 
-def context() -> dict[str, object]:
+def context(without: "Collection[str]" = ()) -> dict[str, object]:
     """Return what a daemon must share with a command to run it in the command's place.
 
     That is the interpreter, the `environment`, and what the kernel grants the process: credentials,
     namespaces, control groups, resource limits.
+
+    Args:
+        without: As for `environment`.
 
     Raises:
         OSError: The system has no ``/proc``.
@@ -75,7 +83,7 @@ def context() -> dict[str, object]:
     ]
     return {
         "python": [sys.executable, sys.version, __file__],
-        "environment": environment(),
+        "environment": environment(without),
         "credentials": credentials,
         "namespaces": [os.readlink(f"/proc/self/ns/{name}") for name in _NAMESPACES],
         "groups": groups,

@@ -70,13 +70,14 @@ def stop_daemon() -> DaemonStatus | None:
 
 
 def launch(without: Collection[str]) -> None:
-    """Start a daemon in the background for later commands like this one.
+    """Start a daemon in the background for later commands like this one, unless there is one.
 
     Args:
         without: Environment variables that this process has set for itself.
     """
-    variables = client.environment()
-    environment = {name: value for name, value in variables.items() if name not in without}
+    name = client.socket_name(client.context(without))
+    if read_status() is not None and Path(client.runtime_dir(), name).exists():
+        return
     root = str(Path(__file__).resolve().parents[3])
     code = (
         "import os, sys\n"
@@ -90,7 +91,7 @@ def launch(without: Collection[str]) -> None:
         child = os.posix_spawn(
             sys.executable,
             [sys.executable, "-P", "-c", code],
-            environment,
+            client.environment(without),
             file_actions=null,
             setsid=True,
             setsigdef=range(1, signal.SIGSYS),

@@ -16,14 +16,6 @@ from llm_sandbox.security.lexical.regions import Kind, Mode, Step, Walk
 __all__ = ["OUTERMOST"]
 
 
-def _hash(walk: Walk, found: re.Match[str]) -> int:
-    start = found.start()
-    before = walk.text[max(0, start - 1) : start]
-    if before and not before.isspace() and before not in ";&|()`":
-        return start + 1
-    return comment(walk, found)
-
-
 def _heredoc(walk: Walk, found: re.Match[str]) -> int:
     word = found["word"]
     if word is None:
@@ -44,7 +36,7 @@ _QUOTES = (
     r'|(?P<double>")'
 )
 _MARKS = (
-    rf"{_QUOTES}|(?P<comment>#[^\r\n]*)"
+    rf"{_QUOTES}|(?P<comment>(?<![^\s;&|()`])#[^\r\n]*)"
     rf"|(?P<escape>{ESCAPE})"
     r"|(?P<here><<<)"
     r"|(?P<heredoc><<(?P<dash>-?)[ \t]*(?:(?P<mark>['\"])(?P<quoted>[^'\"\r\n]+)(?P=mark)"
@@ -64,7 +56,7 @@ def _ansi(walk: Walk, found: re.Match[str]) -> int:
 
 _STEPS: dict[str, Step] = {
     "ansi": _ansi,
-    "comment": _hash,
+    "comment": comment,
     "escape": code,
     "here": code,
     "heredoc": _heredoc,
