@@ -264,12 +264,12 @@ def same_parameters(original: Callable[..., Any]) -> Callable[[_Function], _Func
 
     Args:
         original: The function with the full list. The decorated one, which may have a ``self``
-            before, takes ``**options`` for its keyword-only parameters.
+            or ``cls`` before, takes ``**options`` for its keyword-only parameters.
     """
 
     def decorate(function: _Function) -> _Function:
         own, full = signature(function), signature(original)
-        first = [one for one in own.parameters.values() if one.name == "self"]
+        first = [one for one in own.parameters.values() if one.name in ("self", "cls")]
         parameters: list[Parameter] = [*first, *full.parameters.values()]
         function.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
         result = function.__annotations__.get("return")

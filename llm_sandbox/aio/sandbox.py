@@ -12,17 +12,17 @@ from anyio.lowlevel import checkpoint
 from llm_sandbox.aio.files import AsyncFiles
 from llm_sandbox.aio.process import AsyncProcess
 from llm_sandbox.aio.threads import SLICE_S, Call, in_thread, in_thread_quickly, to_the_end
-from llm_sandbox.backends.base import Backend, Isolation, Machine
+from llm_sandbox.backends.base import Isolation, Machine
 from llm_sandbox.backends.snapshot import Snapshot, SnapshotKind
 from llm_sandbox.backends.terminals import Terminal
+from llm_sandbox.create import same_parameters
 from llm_sandbox.data import ProcessResult
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import LimitOptions, Limits, validate_timeout
-from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network, NetworkEvent
-from llm_sandbox.sandbox.detached.record import OnExit
+from llm_sandbox.sandbox.creation import SandboxOptions
 from llm_sandbox.sandbox.process import Pipe, Process
-from llm_sandbox.sandbox.readiness import Readiness, wait_until
+from llm_sandbox.sandbox.readiness import wait_until
 from llm_sandbox.sandbox.redirect import ErrorTarget, OutputTarget
 from llm_sandbox.sandbox.sandbox import Sandbox
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
@@ -82,55 +82,10 @@ class AsyncSandbox:
         self._sandbox = sandbox
 
     @classmethod
-    async def create(
-        cls,
-        *command: str,
-        backend: str | Backend | None = None,
-        image: str | Snapshot | None = None,
-        writable_root: bool = False,
-        workdir: str = "/sandbox",
-        env: Mapping[str, str] | None = None,
-        secrets: Mapping[str, str] | Sequence[Secret] | None = None,
-        limits: Limits | LimitOptions | None = None,
-        network: Network = "blocked",
-        ports: Sequence[int | TlsPort] = (),
-        mounts: Mapping[str, Mount] | None = None,
-        gpu: str | int | None = None,
-        ready: Readiness | None = None,
-        pty: bool | Terminal = False,
-        timeout: float | None = None,  # noqa: ASYNC109 - as its twin
-        idle_timeout: float | None = None,
-        name: str | None = None,
-        namespace: str = "default",
-        tags: Mapping[str, str] | None = None,
-        on_exit: OnExit = "destroy",
-    ) -> Self:
+    @same_parameters(Sandbox.create)
+    async def create(cls, *command: str, **options: Unpack[SandboxOptions]) -> Self:
         """Create a sandbox; see `Sandbox.create`. Cancellation leaves none."""
-        made = await in_thread(
-            lambda _: Sandbox.create(
-                *command,
-                backend=backend,
-                image=image,
-                writable_root=writable_root,
-                workdir=workdir,
-                env=env,
-                secrets=secrets,
-                limits=limits,
-                network=network,
-                ports=ports,
-                mounts=mounts,
-                gpu=gpu,
-                ready=ready,
-                pty=pty,
-                timeout=timeout,
-                idle_timeout=idle_timeout,
-                name=name,
-                namespace=namespace,
-                tags=tags,
-                on_exit=on_exit,
-            ),
-            undo=Sandbox.destroy,
-        )
+        made = await in_thread(lambda _: Sandbox.create(*command, **options), undo=Sandbox.destroy)
         return cls(made)
 
     @classmethod

@@ -1,25 +1,56 @@
 """Creation of a sandbox's machine: choice of the backend, checks, snapshot, daemon."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypedDict
 
 from llm_sandbox.backends.base import Backend, Machine
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.selection import choose, choose_engine
 from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.exceptions import UnsupportedError
+from llm_sandbox.limits import LimitOptions, Limits
+from llm_sandbox.mounts import Mount
 from llm_sandbox.network import Network
+from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.sandbox.detached.request import CreateRequest
 from llm_sandbox.sandbox.network import NetworkControl
+from llm_sandbox.sandbox.readiness import Readiness
 from llm_sandbox.sandbox.secret_files import check_secrets, inject_secrets
 from llm_sandbox.sandbox.snapshots import begin_from, create_from
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan
+from llm_sandbox.secrets.secret import Secret
 
-__all__ = ["choose_backend", "create_machine", "equip"]
+__all__ = ["SandboxOptions", "choose_backend", "create_machine", "equip"]
 
 logger = logging.getLogger(__name__)
+
+
+class SandboxOptions(TypedDict, total=False):
+    """Keyword arguments of `Sandbox.create`, for ``**options: Unpack[SandboxOptions]``."""
+
+    backend: str | Backend | None
+    image: str | Snapshot | None
+    writable_root: bool
+    workdir: str
+    env: Mapping[str, str] | None
+    secrets: Mapping[str, str] | Sequence[Secret] | None
+    limits: Limits | LimitOptions | None
+    network: Network
+    ports: Sequence[int | TlsPort]
+    mounts: Mapping[str, Mount] | None
+    gpu: str | int | None
+    ready: Readiness | None
+    pty: bool | Terminal
+    timeout: float | None
+    idle_timeout: float | None
+    name: str | None
+    namespace: str
+    tags: Mapping[str, str] | None
+    on_exit: OnExit
 
 
 def choose_backend(backend: str | Backend | None, image: str | Snapshot | None) -> Backend:

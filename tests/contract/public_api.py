@@ -159,9 +159,13 @@ def _parameters(function: Any) -> list[Any]:
     for decorator in function.decorators:
         text = str(decorator.value)
         if text.startswith("same_parameters("):
-            name = text.removeprefix("same_parameters(").removesuffix(")").rpartition(".")[2]
-            original = function.package["create"][name]
-            return [*(one for one in own if one.name == "self"), *original.parameters]
+            words = text.removeprefix("same_parameters(").removesuffix(")").split(".")
+            if words[0] == "Sandbox":
+                original = function.package["sandbox.sandbox"][".".join(words)]
+            else:
+                original = function.package["create"][words[-1]]
+            others = (one for one in original.parameters if one.name != "cls")
+            return [*(one for one in own if one.name in ("self", "cls")), *others]
     return own
 
 

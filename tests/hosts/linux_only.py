@@ -18,6 +18,7 @@ LINUX_ONLY = (
     r"llm_sandbox\.backends\.(bubblewrap|gvisor|hardening|local)\.",
     r"llm_sandbox\.backends\.containers\.entering$",
     r"llm_sandbox\.sandbox\.detached\.(?!record$|registry$|request$|state_dir$)",
+    r"llm_sandbox\.cli\.daemon\.",
     r"llm_sandbox\.images\.",
     r"llm_sandbox\.security\.scan_worker$",
     r"llm_sandbox\.language_handlers\.\w+\.shim\.",

@@ -12,6 +12,16 @@ from llm_sandbox.exceptions import MissingDependencyError
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "llm_sandbox"
 MOST_LINES = 600
+LEAST_LINES = 60
+ALONE = {
+    "llm_sandbox.cli.entry": "loaded before anything else, and by the console script",
+    "llm_sandbox.exceptions.aliases": "names of another project, kept apart",
+    "llm_sandbox.guest.installers": "the rule of what is an installation, tested without IPython",
+    "llm_sandbox.language_handlers.cpp.packages": "each language has one",
+    "llm_sandbox.security.lexical.grammars.r": "loaded by the name of the language",
+    "llm_sandbox.security.package_validators": "an import path of other programs",
+}
+"""Short modules with a single importer, each with the reason why it is one."""
 
 # What runs inside the sandbox is started, not imported by users: it has no public names.
 INSIDE = ("guest", "images", "shim")
@@ -99,6 +109,41 @@ def test_name_is_a_relative_link_into_the_package(name: str) -> None:
 def test_file_is_short(path: Path) -> None:
     """A file is one noun, and a noun fits in 600 lines."""
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+def imported_modules(path: Path, name: str, known: set[str]) -> set[str]:
+    """The modules of the package that a module imports, wherever in it."""
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            base = ".".join([*(above if node.level else []), *filter(None, [node.module])])
+            found.add(base)
+            found.update(f"{base}.{alias.name}" for alias in node.names)
+    return found & known - {name}
+
+
+def test_short_modules_have_several_importers() -> None:
+    """A short module that one other imports is a part of that one, unless there is a reason."""
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in PACKAGE.rglob("*.py")
+    }
+    importers: dict[str, set[str]] = {}
+    for name, path in modules.items():
+        for other in imported_modules(path, name, set(modules)):
+            importers.setdefault(other, set()).add(name)
+    alone = {
+        name
+        for name, path in modules.items()
+        if path.name != "__init__.py"
+        and len(importers.get(name, ())) == 1
+        and len(path.read_text(encoding="utf-8").splitlines()) < LEAST_LINES
+    }
+    assert sorted(ALONE) == sorted(alone)
 
 
 @pytest.mark.parametrize("path", public_modules(), ids=identify)
