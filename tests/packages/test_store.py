@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import (
     LibraryInstallationError,
     SandboxTimeoutError,
@@ -24,6 +26,8 @@ from llm_sandbox.packages.store import LayerStore
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from llm_sandbox.backends.base import Isolation, Machine, MachineSpec
+    from llm_sandbox.backends.machine_spec import Network
     from llm_sandbox.limits import Deadline
 
 
@@ -353,9 +357,26 @@ def test_waiting_for_another_installation_is_bounded(root: Path) -> None:
         thread.join()
 
 
-def test_a_backend_without_layers_is_refused() -> None:
-    class Elsewhere:
-        name = "elsewhere"
+class WithoutLayers(Backend):
+    """A backend that has what the contract requires, and no layers."""
 
-    with pytest.raises(UnsupportedError):
-        builder_for(Elsewhere())  # type: ignore[arg-type]
+    name = "elsewhere"
+
+    def check(self) -> Isolation:
+        return get_backend("local").check()
+
+    def create(self, spec: MachineSpec) -> Machine:
+        raise NotImplementedError
+
+    def warm_up(self, network: Network = "blocked") -> None: ...
+
+    def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
+        return True
+
+    def close(self) -> None: ...
+
+
+def test_a_backend_without_layers_is_refused(tmp_path: Path) -> None:
+    builder = builder_for(WithoutLayers())
+    with pytest.raises(UnsupportedError, match="layers"):
+        LayerStore(tmp_path).install(["demo"], builder=builder, timeout_s=10)
