@@ -27,6 +27,7 @@ __all__ = [
     "named_session",
     "opened_session",
     "read_seconds",
+    "ready_session",
 ]
 
 SessionOption = Annotated[

@@ -110,7 +110,7 @@ def test_its_awaitable_twin(registry: Any) -> None:
 
 
 def test_a_terminal_is_for_an_entry(registry: Any) -> None:
-    with pytest.raises(ValidationError, match="there is none") as caught:
+    with pytest.raises(ValidationError, match="needs an entry command") as caught:
         Sandbox.create(backend="bubblewrap", name="desk", pty=True)
     assert caught.value.parameter == "pty"
     assert "exec" in str(caught.value.hint)

@@ -81,7 +81,7 @@ def test_metadata_names_the_command_and_the_licence(both: Path) -> None:
         (metadata,) = (n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
         commands = archive.read(entry_points).decode()
         fields = archive.read(metadata).decode().splitlines()
-    assert "llm-sandbox = llm_sandbox.cli.app:main" in commands
+    assert "llm-sandbox = llm_sandbox.cli.entry:main" in commands
     assert "llm-sandbox-mcp = llm_sandbox.mcp_server.server:main" in commands
     assert "License-Expression: MIT" in fields
     assert "Requires-Python: >=3.11" in fields
