@@ -53,7 +53,7 @@ class Race:
     rounds: int
     quick_rounds: int
     warm_up: bool = True
-    """Whether to run a first round that is discarded."""
+    """Discard of a first round."""
     prepare: Callable[[], object] = lambda: None
     """Callback before every lane, not timed."""
     finish: Callable[[], object] = lambda: None

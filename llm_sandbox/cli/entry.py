@@ -17,13 +17,14 @@ def main() -> NoReturn:
 
         from llm_sandbox.cli.daemon.client import run_remotely
 
-        # Until a worker has the command, Ctrl-C ends it at once.
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Until a worker has the command, Ctrl-C ends it at once. Where it is ignored, it stays so.
+        before = signal.getsignal(signal.SIGINT)
+        if before is signal.default_int_handler:
             signal.signal(signal.SIGINT, lambda *_: os._exit(130))
         code = run_remotely(sys.argv[1:])
         if code is not None:
             os._exit(code)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before)
     from llm_sandbox.cli import app
 
     app.main()

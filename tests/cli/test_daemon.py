@@ -308,3 +308,22 @@ def test_it_is_told_of_and_ended(daemon: Daemon) -> None:
     assert f"ended process {pid}" in done.out
     _gone(pid)
     assert "command_daemon" not in daemon.run("ps", "--json").out
+
+
+def test_an_ignored_ctrl_c_stays_ignored(runtime: Path, tmp_path: Path) -> None:
+    """A shell starts background jobs so; a command that runs by itself keeps to it."""
+    one = Daemon(runtime, tmp_path)
+    one.variables["LLM_SANDBOX_CLI_DAEMON_S"] = "0"
+    code = "print('begun', flush=True)\nimport time; time.sleep(1); print('ended')"
+    process = subprocess.Popen(
+        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *COMMAND, "run", "-c", code],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        env=one.variables,
+    )
+    assert process.stdout is not None
+    assert b"begun\n" == process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert (b"ended\n", 0) == (out, process.returncode)

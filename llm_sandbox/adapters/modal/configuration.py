@@ -33,8 +33,8 @@ class Configuration:
     network: Network = "internet"
     """Network of sandboxes for which the program sets none."""
     strict: bool = True
-    """Whether parameters that only Modal's cloud honours are refused; otherwise they are recorded
-    in `Sandbox.ignored`.
+    """Refusal of parameters that only Modal's cloud honours; False records them in
+    `Sandbox.ignored`.
     """
     tls: Literal["self-signed"] | None = None
     """``self-signed`` if ``encrypted_ports`` are encrypted with a self-signed certificate."""

@@ -69,7 +69,7 @@ class Lines:
     context: tuple[tuple[str, Path], ...] = ()
     """Files and folders of this machine for ``COPY``, by name in the build context."""
     is_fresh: bool = False
-    """Whether the build cache is bypassed."""
+    """Bypass of the build cache."""
 
 
 @dataclass(frozen=True)

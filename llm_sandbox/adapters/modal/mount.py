@@ -112,7 +112,7 @@ class SchedulerPlacement:
     zone: str | None = None
     """Name of a zone."""
     spot: bool | None = None
-    """Whether preemptible machines are accepted."""
+    """Acceptance of preemptible machines."""
 
     def __post_init__(self) -> None:
         if self.spot is not None and not isinstance(self.spot, bool):

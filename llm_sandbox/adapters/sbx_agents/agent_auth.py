@@ -25,11 +25,11 @@ class AuthOutcome:
     services: list[Service]
     """Services whose keys are stored."""
     codex_login: bool = False
-    """Whether the host's Codex login is copied into the sandbox."""
+    """Copy of the host's Codex login in the sandbox."""
     changed: bool = False
-    """Whether a key was renewed, so that a sandbox created with the old one is unusable."""
+    """Renewal of a key, after which a sandbox created with the old one is unusable."""
     signs_in: bool = False
-    """Whether a key comes from an OAuth login."""
+    """Origin of a key in an OAuth login."""
 
 
 @dataclass(frozen=True)

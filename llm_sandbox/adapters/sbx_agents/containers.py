@@ -67,10 +67,10 @@ class ContainerRequest:
     arguments: DockerArguments = field(default_factory=DockerArguments)
     allow_dangerous: bool = False
     is_ours: bool = False
-    """Whether the workspace was created by this adapter."""
+    """Ownership of a workspace that this adapter created."""
     secrets: Sequence[Secret] = ()
     keep: bool = False
-    """Whether the sandbox outlives this process."""
+    """Survival of the sandbox after this process."""
     idle_timeout: float | None = None
 
     def check(self) -> None:

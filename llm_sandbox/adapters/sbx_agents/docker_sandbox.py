@@ -53,12 +53,12 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
     """Environment variables of commands. They appear neither on a command line nor in the engine.
     """
     remove_on_exit: bool = True
-    """Whether a container ends with its command, or with ``persistent`` at `cleanup`. A remaining
+    """End of a container with its command, or with ``persistent`` at `cleanup`. A remaining
     container is listed by ``llm-sandbox ps`` and found by name.
     """
     backend: Literal["docker", "podman"] = "docker"
     persistent: bool = False
-    """Whether all commands of a session run in one container; with a name and without
+    """One container for all commands of a session; with a name and without
     ``remove_on_exit`` also those of later sessions.
     """
     network: Network = "open"
@@ -69,7 +69,7 @@ class DockerSandbox(WorkspaceFileMixin, BaseModel):
     secrets: list[Any] = Field(default_factory=list, repr=False)
     """`llm_sandbox.Secret` objects."""
     allow_dangerous: bool = False
-    """Whether options that weaken the container's isolation are accepted."""
+    """Acceptance of options that weaken the container's isolation."""
     idle_timeout: float | None = 86400.0
     """Seconds without activity after which a remaining container ends; None for never."""
 
