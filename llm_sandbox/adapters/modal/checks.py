@@ -10,6 +10,7 @@ from llm_sandbox.adapters.modal.exception import InvalidError
 
 __all__ = [
     "check_args",
+    "check_bufsize",
     "check_cidrs",
     "check_env",
     "check_name",
@@ -162,6 +163,18 @@ def check_tags(tags: object) -> dict[str, str]:
         if not isinstance(name, str) or not isinstance(value, str) or not name:
             raise InvalidError("a tag's name and value are texts", parameter="tags")
     return dict(tags)
+
+
+def check_bufsize(bufsize: int, *, text: bool) -> None:
+    """Check that output is buffered in a way that Modal has: -1 for chunks, 1 for lines of text.
+
+    Raises:
+        ValueError: `bufsize` is another number; or it is 1, and `text` False.
+    """
+    if bufsize not in (-1, 1):
+        raise ValueError("bufsize is -1, for pieces as they come, or 1, for lines")
+    if bufsize == 1 and not text:
+        raise ValueError("bufsize=1 is for text: text=True")
 
 
 def check_cidrs(cidrs: Collection[str] | None, parameter: str) -> tuple[str, ...] | None:

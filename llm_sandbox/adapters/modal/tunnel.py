@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 from llm_sandbox.adapters.modal.exception import InvalidError, UnimplementedError
+from llm_sandbox.sandbox.tunnels import Tunnel as MachineTunnel
 
-__all__ = ["Tunnel"]
+__all__ = ["Tunnel", "tunnel_of"]
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,10 @@ class Tunnel:
             hint="use tcp_socket or url, as the bytes do not leave this machine; or "
             "modal.configure(tls='self-signed') and encrypted_ports=[...]",
         )
+
+
+def tunnel_of(tunnel: MachineTunnel) -> Tunnel:
+    """Return a tunnel of the library as one of Modal's."""
+    if tunnel.certificate is None:
+        return Tunnel(tunnel.host, tunnel.port, tunnel.host, tunnel.port)
+    return Tunnel(tunnel.host, tunnel.port, certificate=tunnel.certificate)
