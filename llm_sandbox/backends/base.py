@@ -413,6 +413,22 @@ class Backend(abc.ABC):
             UnsupportedError: The backend cannot honour the specification.
         """
 
+    def create_runner(
+        self, spec: MachineSpec, preload: Sequence[str] = ()
+    ) -> tuple[Machine, socket.socket]:
+        """Create a machine with a runner of tests (`guest.runner`), and connect to that.
+
+        Args:
+            spec: The specification.
+            preload: Python libraries that are loaded before the tests, where the backend can share
+                them among machines.
+
+        Raises:
+            BackendUnavailableError: The backend does not work here.
+            UnsupportedError: The backend has none, or cannot honour the specification.
+        """
+        raise UnsupportedError("runners of tests", self.name)
+
     def layers(self, machine: Machine) -> "LayerLocation":
         """Return where a machine of this backend finds installed libraries.
 

@@ -131,6 +131,7 @@ class SupervisedMachine(Machine):
         saved_root: Descriptor of the archive that the root starts from, if `root` says so.
         start_zygote: Called before a kernel is forked, to start the zygote; None where that is
             started otherwise.
+        runner: Connection that its first process serves as a runner of tests.
 
     Raises:
         BackendError: The supervisor could not create the machine.
@@ -158,6 +159,7 @@ class SupervisedMachine(Machine):
         root: Mapping[str, Any] | None = None,
         saved_root: Sequence[int] = (),
         start_zygote: Callable[[], None] | None = None,
+        runner: socket.socket | None = None,
     ) -> None:
         self.id = machine_id
         self.spec = spec
@@ -182,7 +184,7 @@ class SupervisedMachine(Machine):
         try:
             made = connection.request(
                 "machine",
-                [*fds, *saved_root],
+                [*fds, *saved_root, *([] if runner is None else [runner.fileno()])],
                 spec={
                     "id": self.id,
                     "workdir": spec.workdir,
@@ -194,6 +196,7 @@ class SupervisedMachine(Machine):
                 },
                 watch_memory=watched,
                 restore=restore,
+                has_runner=runner is not None,
                 deadline_s=spec.timeout_s,
             )
         finally:

@@ -39,6 +39,6 @@ class Verdict(StrEnum):
         return self is not Verdict.INFRA_ERROR
 
     @property
-    def title(self) -> str:
+    def words(self) -> str:
         """The verdict in words, such as ``wrong answer``."""
         return self.name.lower().replace("_", " ")

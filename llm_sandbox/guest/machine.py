@@ -161,10 +161,24 @@ class NamespaceMachine(PlainMachine):
     The network, mount and PID namespaces belong to the supervisor's user namespace, so that no
     process of the machine could change them even with every capability of its own; those are
     dropped too.
+
+    Args:
+        spec: Specification.
+        cgroups: Descriptors of the ``cgroup.procs`` files of its processes.
+        own_pid_namespace: Descriptor of the caller's PID namespace.
+        runner: Descriptor of the connection that its init serves as a runner of tests; None for an
+            init that only reaps.
     """
 
-    def __init__(self, spec: MachineSpec, cgroups: list[int], own_pid_namespace: int) -> None:
+    def __init__(
+        self,
+        spec: MachineSpec,
+        cgroups: list[int],
+        own_pid_namespace: int,
+        runner: int | None = None,
+    ) -> None:
         self.spec = spec
+        self._runner = runner
         self._archive: int | None = None
         if spec.writable_root is not None:
             from . import overlay  # noqa: F401 - before the fork, so that it is loaded once
@@ -181,8 +195,9 @@ class NamespaceMachine(PlainMachine):
                 _run_child(lambda: self._init(far))
         finally:
             linux.setns(own_pid_namespace, linux.CLONE_NEWPID)
-            if self._archive is not None:
-                os.close(self._archive)
+            for fd in (self._archive, runner):
+                if fd is not None:
+                    os.close(fd)
         far.close()
         report, given, _, _ = socket.recv_fds(self._control, 1 << 16, 1)
         self.root = given[0] if given else None
@@ -248,7 +263,8 @@ class NamespaceMachine(PlainMachine):
         except OSError as error:
             control.send(str(error).encode())
             os._exit(1)
-        close_all_but([control.fileno(), *([] if self.root is None else [self.root])])
+        used = (control.fileno(), self.root, self._runner)
+        close_all_but([fd for fd in used if fd is not None])
         linux.set_process_name("init")
         linux.drop_bounding_set()
         linux.drop_all_capabilities()
@@ -260,6 +276,11 @@ class NamespaceMachine(PlainMachine):
         else:
             socket.send_fds(control, [b"ready"], [self.root])
             os.close(self.root)
+        if self._runner is not None:
+            from . import runner
+
+            stream = socket.socket(fileno=self._runner)
+            runner.serve(stream, self.spec.confinement, self.spec.workdir)
         _reap_until_closed(control)
         os._exit(0)
 

@@ -10,7 +10,8 @@ an ``event``:
 
 In a container, `container` starts it. Elsewhere it is started as ``python -I -S -c 'from guest
 import supervisor; supervisor.main()' FD MODE FOLDERS`` where FD is the control socket, MODE is
-``namespaces`` or ``plain``, and FOLDERS are removed at the end.
+``namespaces`` or ``plain``, and FOLDERS are removed at the end. ``FD runners MODULES`` is a
+supervisor for machines with a runner of tests, which are forked from it with those libraries.
 """
 
 from __future__ import annotations
@@ -129,12 +130,15 @@ class Supervisor:
                 return True
 
     def _op_machine(self, request: Message, fds: list[int]) -> Message:
-        """Make a machine. Descriptors: the ``cgroup.procs`` files of its processes."""
+        """Make a machine. Descriptors: the ``cgroup.procs`` files of its processes, the archive of
+        a saved root, the connection of its runner of tests.
+        """
         spec = MachineSpec(request["spec"])
         cgroups = [os.dup(fd) for fd in fds]
+        runner = cgroups.pop() if request.get("has_runner") else None
         machine: PlainMachine
         if self._mode == "namespaces":
-            machine = NamespaceMachine(spec, cgroups, self._own_pid_namespace)
+            machine = NamespaceMachine(spec, cgroups, self._own_pid_namespace, runner)
         elif self._mode == "container":
             machine = ContainedMachine(spec, cgroups)
         else:
@@ -434,6 +438,11 @@ def main() -> None:
     control = ControlChannel(socket.socket(fileno=int(sys.argv[1])))
     os.set_inheritable(control.fileno(), False)
     if sys.argv[2] == "namespaces":
+        serve(control, "namespaces")
+    if sys.argv[2] == "runners":
+        from . import runner
+
+        runner.preload(sys.argv[3:])
         serve(control, "namespaces")
     linux.set_child_subreaper()
     try:

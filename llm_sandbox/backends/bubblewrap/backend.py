@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +39,7 @@ from llm_sandbox.exceptions import (
     BackendUnavailableError,
     IsolationUnavailableError,
     SandboxError,
+    UnsupportedError,
 )
 from llm_sandbox.guest.linux import architecture, landlock_abi
 from llm_sandbox.limits import Limits
@@ -59,6 +61,7 @@ class BubblewrapBackend(SupervisedBackend):
     def __init__(self) -> None:
         super().__init__()
         self._shared_hosts: dict[Network, BubblewrapHost] = {}
+        self._runner_hosts: dict[tuple[str, ...], BubblewrapHost] = {}
         self._isolation: Isolation | None = None
         self._bwrap: Bwrap | None = None
         self._tree = find_tree()
@@ -66,6 +69,7 @@ class BubblewrapBackend(SupervisedBackend):
     def _after_fork(self) -> None:
         super()._after_fork()
         self._shared_hosts = {}
+        self._runner_hosts = {}
 
     @property
     def bwrap(self) -> Bwrap:
@@ -123,6 +127,32 @@ class BubblewrapBackend(SupervisedBackend):
         machine.on_end(end)
         return machine
 
+    def create_runner(
+        self, spec: MachineSpec, preload: Sequence[str] = ()
+    ) -> tuple[Machine, socket.socket]:
+        self.check()
+        if spec.mounts or spec.gpu is not None or spec.network != "blocked":
+            raise UnsupportedError("mounts, GPUs and networks of evaluated code", self.name)
+        with self._lock:
+            host = self._runner_host(tuple(preload))
+        near, far = socket.socketpair()
+        try:
+            return self._create(host, spec, self._report("blocked", spec), runner=far), near
+        except BaseException:
+            near.close()
+            raise
+        finally:
+            far.close()
+
+    def _runner_host(self, preload: tuple[str, ...]) -> BubblewrapHost:
+        host = self._runner_hosts.get(preload)
+        if host is None or not host.connection.is_alive:
+            environment.compile_guest()
+            host = self._runner_hosts[preload] = self._host(
+                "blocked", _layout("blocked"), preload=preload
+            )
+        return host
+
     def layers(self, machine: Machine) -> LayerLocation:
         return LayerLocation(environment.LAYERS_ROOT)
 
@@ -155,6 +185,7 @@ class BubblewrapBackend(SupervisedBackend):
         *,
         writable: Sequence[str] = (),
         mounts: MachineMounts | None = None,
+        runner: socket.socket | None = None,
     ) -> BubblewrapMachine:
         mounts = mounts or MachineMounts({})
         machine_id = os.urandom(8).hex()
@@ -208,6 +239,7 @@ class BubblewrapBackend(SupervisedBackend):
                 root=root,
                 saved_root=saved_root,
                 start_zygote=host.start_zygote,
+                runner=runner,
             )
         except BackendError as error:
             if cgroup is not None:
@@ -263,10 +295,17 @@ class BubblewrapBackend(SupervisedBackend):
         *,
         user: int | None = None,
         mounts: MachineMounts | None = None,
+        preload: Sequence[str] | None = None,
     ) -> BubblewrapHost:
         folders = self._tree.folders() if self._tree is not None else []
         host = BubblewrapHost(
-            self.bwrap, network, layout, cgroup_folders=folders, user=user, mounts=mounts
+            self.bwrap,
+            network,
+            layout,
+            cgroup_folders=folders,
+            user=user,
+            mounts=mounts,
+            preload=preload,
         )
         with self._lock:
             self._hosts.add(host)
@@ -284,6 +323,7 @@ class BubblewrapBackend(SupervisedBackend):
     def close(self) -> None:
         with self._lock:
             self._shared_hosts = {}
+            self._runner_hosts = {}
         super().close()
 
 

@@ -44,6 +44,7 @@ class BubblewrapHost(SupervisorHost):
         cgroup_folders: Directories in which control groups are made.
         user: User that root's sandboxes run as; None for a new one.
         mounts: Mounts of its one machine; None for a host with many machines.
+        preload: Libraries that runners of tests share; None for machines without a runner.
 
     Raises:
         BackendUnavailableError: The supervisor did not start.
@@ -58,6 +59,7 @@ class BubblewrapHost(SupervisorHost):
         cgroup_folders: Sequence[Path],
         user: int | None = None,
         mounts: MachineMounts | None = None,
+        preload: Sequence[str] | None = None,
     ) -> None:
         self.paths = GuestPaths(environment.current().executable, environment.GUEST_ROOT)
         self.cgroup_name = f"llm-sandbox-{os.getpid()}-{os.urandom(4).hex()}"
@@ -68,19 +70,22 @@ class BubblewrapHost(SupervisorHost):
         self._cgroups = [str(folder / self.cgroup_name) for folder in cgroup_folders]
         self._user = new_user() if user is None else user
         self._mounts = mounts or MachineMounts({})
+        self._preload = preload
         super().__init__(launch_process(self._command), backend="bubblewrap")
 
     def _command(self, control: int) -> tuple[list[str], list[int]]:
         layout = self._layout
         files = {path: text_descriptor(text) for path, text in layout.files.items()}
-        guest = [
-            "--",
-            *guest_command(self.paths, "supervisor.main", isolated_site=True),
-            str(control),
-            "namespaces",
-        ]
+        preload = self._preload
+        command = guest_command(self.paths, "supervisor.main", isolated_site=preload is None)
         library_path = environment.current().library_path
         variables = ["--setenv", "LD_LIBRARY_PATH", library_path] if library_path else []
+        if preload is None:
+            guest = ["--", *command, str(control), "namespaces"]
+        else:
+            guest = ["--", *command, str(control), "runners", *preload]
+            for name, value in environment.FORKABLE.items():
+                variables += ["--setenv", name, value]
         if os.geteuid() != 0:
             arguments = _bwrap_arguments(layout, network=self._network, files=files)
             return [str(self._bwrap.path), *arguments, *variables, *guest], list(files.values())
@@ -114,8 +119,8 @@ class BubblewrapHost(SupervisorHost):
                 cgroups=self._cgroups,
             )
         )
-        command = environment.module_command(launcher.__name__, str(plan))
-        return command, [plan, *files.values()]
+        launch = environment.module_command(launcher.__name__, str(plan))
+        return launch, [plan, *files.values()]
 
     def _zygote_command(self) -> tuple[list[str], dict[str, str]]:
         command = guest_command(self.paths, "zygote.main", isolated_site=False)

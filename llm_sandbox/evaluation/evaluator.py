@@ -1,0 +1,479 @@
+"""Evaluator: graded samples at the speed of forks, on the cores of this machine."""
+
+import os
+import random
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from queue import Queue
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from llm_sandbox.backends import selection
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.const import VERSION
+from llm_sandbox.evaluation.graders.base import GradingContext, find_grader
+from llm_sandbox.evaluation.judging import Grade, to_result
+from llm_sandbox.evaluation.kinds import Test
+from llm_sandbox.evaluation.limits import EvalLimits
+from llm_sandbox.evaluation.preparation import Prepared, Preparer, handler_of
+from llm_sandbox.evaluation.results import SampleResult, TestResult
+from llm_sandbox.evaluation.sample import Sample, ScorePolicy, Task
+from llm_sandbox.evaluation.sample_runner import Candidate, CompileFailed, SampleRunner
+from llm_sandbox.evaluation.scoring import integrity_of, score_of, verdict_of
+from llm_sandbox.evaluation.verdict import Verdict
+from llm_sandbox.exceptions import SandboxError, ToolchainNotFoundError, ValidationError
+
+__all__ = ["EvaluationStoppedError", "Evaluator"]
+
+_RETRY_S = 0.2
+_MOST_RERUNS = 2
+_BREAKER_WINDOW, _BREAKER_SHARE = 50, 0.2
+_TOOLS, _TOOL_USES = 4, 200
+_LIMIT_SLACK = 1.1
+
+
+class EvaluationStoppedError(SandboxError):
+    """Evaluation that was stopped because the sandbox fails too often; no result is lost."""
+
+
+class Slots:
+    """Right to use the cores: shared by tests, or of one test alone."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._sharing = 0
+        self._is_taken = False
+        self._waiting = 0
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Run beside others."""
+        with self._condition:
+            self._condition.wait_for(lambda: not self._is_taken and not self._waiting)
+            self._sharing += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._sharing -= 1
+                self._condition.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Run with no other test at the same time."""
+        with self._condition:
+            self._waiting += 1
+            self._condition.wait_for(lambda: not self._is_taken and not self._sharing)
+            self._waiting -= 1
+            self._is_taken = True
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._is_taken = False
+                self._condition.notify_all()
+
+
+class Evaluator:
+    """Evaluator of samples, safe to use from several threads.
+
+    Args:
+        language: Language of samples that name none.
+        tasks: Tasks that samples name: by id, or in any order.
+        tests: Tests of samples that have neither tests nor a task.
+        limits: Limits of samples that have none.
+        preload: Libraries of Python that candidates find loaded, such as ``("numpy",)``: their
+            import takes no time of a test then.
+        workers: Number of tests that run at the same time; ``auto`` for the CPUs of this process.
+        score: How a score is made of tests.
+        stop: ``first_failure`` skips the tests after the first that is not accepted; ``never``
+            runs all. None for ``first_failure`` with the score ``all``, otherwise ``never``.
+        repeat: Number of evaluations of each sample; different verdicts make it ``flaky``.
+        retries: Number of further attempts after a failure of the sandbox.
+        backend: Name of the backend; None to choose one.
+
+    Raises:
+        BackendUnavailableError: The backend does not work here.
+        ToolchainNotFoundError: The language's programs are not installed.
+        ValidationError: An argument is invalid.
+    """
+
+    def __init__(
+        self,
+        *,
+        language: str = "python",
+        tasks: Mapping[str, Task] | Iterable[Task] = (),
+        tests: Sequence[Test] | None = None,
+        limits: EvalLimits | None = None,
+        preload: Sequence[str] = (),
+        workers: int | Literal["auto"] = "auto",
+        score: ScorePolicy = "all",
+        stop: Literal["first_failure", "never"] | None = None,
+        repeat: int = 1,
+        retries: int = 3,
+        backend: str | None = None,
+    ) -> None:
+        self.workers = _check_workers(workers)
+        """Number of tests that run at the same time."""
+        self._backend = selection.choose(language)[0] if backend is None else get_backend(backend)
+        self._backend.check()
+        self._check_language(language)
+        if repeat < 1:
+            raise ValidationError(
+                f"invalid repeat: expected at least 1, got {repeat!r}", parameter="repeat"
+            )
+        self._stop = stop
+        self._repeat = repeat
+        self._retries = retries
+        self._preload = tuple(preload)
+        self.engine = f"llm-sandbox {VERSION} {self._backend.name}"
+        """Name and version of what runs the tests."""
+        known = tasks if isinstance(tasks, Mapping) else {task.id: task for task in tasks}
+        self._preparer = Preparer(
+            tasks=known,
+            tests=tests,
+            limits=limits or EvalLimits(),
+            language=language,
+            score=score,
+            engine=self.engine,
+        )
+        self._slots = Slots()
+        self._contexts = threading.local()
+        self._tools: list[_Tools] = []
+        self._lock = threading.Lock()
+        self._recent: deque[bool] = deque(maxlen=_BREAKER_WINDOW)
+        self._is_closed = False
+
+    def _check_language(self, language: str) -> None:
+        toolchain = handler_of(language).toolchain
+        path = self._backend.search_path
+        missing = toolchain.missing(path) if toolchain is not None and path else []
+        if toolchain is not None and missing:
+            raise ToolchainNotFoundError(
+                language,
+                missing,
+                f"in {path} of this computer",
+                backend=self._backend.name,
+                hint=f"install it: apt-get install {' '.join(toolchain.packages)}",
+            )
+
+    # --- evaluation
+
+    def prepare(self, sample: Sample) -> Prepared:
+        """Return a sample with its code, tests, limits and key.
+
+        Raises:
+            ValidationError: The sample is not valid.
+        """
+        return self._preparer.prepare(sample)
+
+    def run(self, sample: Sample | Prepared) -> SampleResult:
+        """Evaluate one sample.
+
+        Returns:
+            The result; a failure of the sandbox is one with the verdict ``IE`` and no score.
+
+        Raises:
+            EvaluationStoppedError: The sandbox fails too often.
+            ValidationError: The sample is not valid.
+        """
+        if self._is_closed:
+            raise ValidationError("the evaluator is closed", hint="make another one")
+        prepared = sample if isinstance(sample, Prepared) else self.prepare(sample)
+        self._check_language(prepared.candidate.handler.name)
+        results = [self._evaluate(prepared) for _ in range(self._repeat)]
+        result = results[0]
+        if self._repeat > 1:
+            verdicts = tuple(found.verdict for found in results)
+            result = replace(result, verdicts=verdicts, flaky=len(set(verdicts)) > 1)
+        self._note(result.verdict is Verdict.INFRA_ERROR, result.error)
+        return result
+
+    def map(
+        self, samples: Iterable[Sample | Prepared], *, ordered: bool = False
+    ) -> Iterator[SampleResult]:
+        """Evaluate samples, `workers` at a time, and yield results as they come.
+
+        At most a few samples are taken ahead of the results that were consumed. Closing the
+        iterator stops the evaluation.
+
+        Args:
+            samples: The samples.
+            ordered: Whether results come in the order of samples.
+
+        Raises:
+            EvaluationStoppedError: The sandbox fails too often.
+            ValidationError: A sample is not valid.
+        """
+        work = _Work(iter(samples), self.run, self.workers, ordered=ordered)
+        try:
+            yield from work.results()
+        finally:
+            work.stop()
+
+    def _evaluate(self, prepared: Prepared) -> SampleResult:
+        begun = time.monotonic()
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                results, error = self._run_tests(prepared)
+                break
+            except SandboxError as failure:
+                if isinstance(failure, ValidationError):
+                    raise
+                if attempt > self._retries:
+                    infra = Grade(verdict=Verdict.INFRA_ERROR, error=failure.message)
+                    results, error = [to_result(infra, index=0)], failure.message
+                    break
+                time.sleep(_RETRY_S * attempt * (1 + random.random()))  # noqa: S311 - jitter
+        return self._result(prepared, results, error, attempt, time.monotonic() - begun)
+
+    def _result(
+        self,
+        prepared: Prepared,
+        results: list[TestResult],
+        error: str,
+        attempts: int,
+        time_s: float,
+    ) -> SampleResult:
+        sample, tests = prepared.sample, prepared.tests
+        return SampleResult(
+            id=sample.id,
+            task=prepared.task.id if prepared.task is not None else sample.task,
+            verdict=verdict_of(tests, results),
+            score=score_of(tests, results, prepared.score),
+            tests=tuple(results),
+            integrity=integrity_of(results),
+            error=error,
+            language=prepared.candidate.handler.name,
+            attempts=attempts,
+            weight=sample.weight,
+            worker=f"{os.uname().nodename}:{os.getpid()}",
+            engine=self.engine,
+            code_sha256=prepared.code_sha256,
+            tests_sha256=prepared.tests_sha256,
+            key=prepared.key,
+            time_s=round(time_s, 6),
+            meta={**(prepared.task.meta if prepared.task else {}), **sample.meta},
+        )
+
+    def _run_tests(self, prepared: Prepared) -> tuple[list[TestResult], str]:
+        stop = self._stop or ("first_failure" if prepared.score == "all" else "never")
+        results: list[TestResult] = []
+        runner = SampleRunner(self._backend, prepared.candidate, self._preload)
+        try:
+            with self._slots.shared():
+                runner.compile()
+            for index, test in enumerate(prepared.tests):
+                results.append(self._run_test(index, test, runner))
+                if stop == "first_failure" and results[-1].verdict is not Verdict.ACCEPTED:
+                    results += self._skipped(prepared.tests, index + 1)
+                    break
+        except CompileFailed as failure:
+            grade = Grade(verdict=Verdict.COMPILE_ERROR, run=failure.run, error=str(failure))
+            if not prepared.tests:
+                return [], str(failure)
+            first = to_result(grade, index=0, name=prepared.tests[0].name)
+            return [first, *self._skipped(prepared.tests, 1)], str(failure)
+        finally:
+            runner.close()
+        return results, ""
+
+    @staticmethod
+    def _skipped(tests: Sequence[Test], begin: int) -> list[TestResult]:
+        skipped = Grade(verdict=Verdict.SKIPPED)
+        return [
+            to_result(skipped, index=index, name=test.name, hidden=test.hidden)
+            for index, test in enumerate(tests[begin:], begin)
+        ]
+
+    def _run_test(self, index: int, test: Test, runner: SampleRunner) -> TestResult:
+        grader, context = find_grader(test), self._context()
+        limits = runner.candidate.limits
+        with self._slots.shared():
+            grade = _with_time(grader.grade(test, runner, context), limits)
+        runs = 1
+        while runs <= _MOST_RERUNS and _is_doubtful(grade, limits, runs):
+            runs += 1
+            with self._slots.alone():
+                grade = _with_time(grader.grade(test, runner, context), limits)
+        return to_result(grade, index=index, name=test.name, hidden=test.hidden, attempts=runs)
+
+    def _context(self) -> GradingContext:
+        context = getattr(self._contexts, "context", None)
+        if context is None:
+            tools = _Tools(self._backend)
+            with self._lock:
+                self._tools.append(tools)
+            context = self._contexts.context = GradingContext(self._backend, tools.get)
+        return context
+
+    def _note(self, is_infra: bool, error: str) -> None:
+        with self._lock:
+            self._recent.append(is_infra)
+            failures = sum(self._recent)
+            is_full = len(self._recent) == _BREAKER_WINDOW
+        if is_full and failures > _BREAKER_SHARE * _BREAKER_WINDOW:
+            raise EvaluationStoppedError(
+                f"the sandbox failed in {failures} of the last {_BREAKER_WINDOW} samples; "
+                f"the last failure: {error}",
+                hint="see `llm-sandbox doctor`; finished results are kept: resume=True goes on",
+            )
+
+    # --- its end
+
+    def close(self) -> None:
+        """End all sandboxes; no effect if repeated."""
+        self._is_closed = True
+        with self._lock:
+            tools, self._tools = self._tools, []
+        for found in tools:
+            found.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _check_workers(workers: int | str) -> int:
+    if workers == "auto":
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise ValidationError(
+            f"invalid workers: expected 'auto' or at least 1, got {workers!r}", parameter="workers"
+        )
+    return workers
+
+
+def _with_time(grade: Grade, limits: EvalLimits) -> Grade:
+    """Return a grade that is ``TLE`` if the run took more than its limit and still came to an end:
+    runs are stopped a little later.
+    """
+    run = grade.run
+    if run is None or run.ended_by is not None or run.cpu_s <= limits.cpu_time:
+        return grade
+    error = f"took {run.cpu_s:.2f} s of CPU time"
+    return replace(
+        grade,
+        verdict=Verdict.TIME_LIMIT,
+        run=replace(run, ended_by="cpu"),
+        error=error,
+        difference=None,
+        points=None,
+    )
+
+
+def _is_doubtful(grade: Grade, limits: EvalLimits, runs: int) -> bool:
+    """Return whether other work on the machine may have made a ``TLE`` of another verdict."""
+    run = grade.run
+    if grade.verdict is not Verdict.TIME_LIMIT or run is None:
+        return False
+    if run.ended_by == "cpu":
+        is_close = run.cpu_s <= _LIMIT_SLACK * limits.cpu_time
+        return runs == 1 and (run.is_contended or is_close)
+    return run.is_contended or (run.ended_by == "wall" and run.cpu_s < 0.5 * limits.cpu_time)
+
+
+class _Tools:
+    """Runners of tests' own code, of one thread, each ended after some uses."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._runners: OrderedDict[str, tuple[SampleRunner, int]] = OrderedDict()
+
+    def get(self, code: Candidate) -> SampleRunner:
+        key = f"{code.handler.name} {code.limits} {code.setup}\0{code.code}"
+        runner, uses = self._runners.pop(key, (None, 0))
+        if runner is not None and uses >= _TOOL_USES:
+            runner.close()
+            runner = None
+        if runner is None:
+            runner, uses = SampleRunner(self._backend, code), 0
+        self._runners[key] = (runner, uses + 1)
+        while len(self._runners) > _TOOLS:
+            self._runners.popitem(last=False)[1][0].close()
+        return runner
+
+    def close(self) -> None:
+        runners, self._runners = self._runners, OrderedDict()
+        for runner, _ in runners.values():
+            runner.close()
+
+
+class _Work:
+    """Threads that take samples from an iterator and put results into a queue."""
+
+    def __init__(self, samples: Iterator[Any], run: Any, workers: int, *, ordered: bool) -> None:
+        self._samples = enumerate(samples)
+        self._run = run
+        self._ordered = ordered
+        self._take_lock = threading.Lock()
+        self._window = threading.Semaphore(4 * workers)
+        self._done: Queue[tuple[int, SampleResult | BaseException | None]] = Queue()
+        self._is_stopped = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._work, name="llm-sandbox-evaluate", daemon=True)
+            for _ in range(workers)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _work(self) -> None:
+        while not self._is_stopped.is_set():
+            if not self._window.acquire(timeout=0.1):
+                continue
+            index = -1
+            try:
+                with self._take_lock:
+                    index, sample = next(self._samples)
+                found: SampleResult | BaseException | None = self._run(sample)
+            except StopIteration:
+                break
+            except BaseException as error:  # noqa: BLE001 - raised by the consumer
+                found = error
+            self._done.put((index, found))
+        self._done.put((-1, None))
+
+    def results(self) -> Iterator[SampleResult]:
+        """Yield results.
+
+        Raises:
+            BaseException: What a worker or the iterator of samples raised.
+        """
+        running, following = len(self._threads), 0
+        waiting: dict[int, SampleResult] = {}
+        while running:
+            index, found = self._done.get()
+            if found is None:
+                running -= 1
+                continue
+            if isinstance(found, BaseException):
+                raise found
+            if not self._ordered:
+                self._window.release()
+                yield found
+                continue
+            waiting[index] = found
+            while following in waiting:
+                self._window.release()
+                yield waiting.pop(following)
+                following += 1
+
+    def stop(self) -> None:
+        """End the threads, each after the sample that it evaluates."""
+        self._is_stopped.set()
+        for thread in self._threads:
+            thread.join()

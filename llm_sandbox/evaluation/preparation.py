@@ -1,0 +1,188 @@
+"""Preparation of samples: code, tests and limits of a sample and its task, and their hashes."""
+
+import hashlib
+import json
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from typing import Any
+
+from llm_sandbox.evaluation.extraction import extract_code
+from llm_sandbox.evaluation.kinds import Test
+from llm_sandbox.evaluation.limits import EvalLimits
+from llm_sandbox.evaluation.sample import Sample, ScorePolicy, Task
+from llm_sandbox.evaluation.sample_runner import Candidate
+from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.language_handlers import registry
+from llm_sandbox.language_handlers.base import AbstractLanguageHandler
+from llm_sandbox.session import transfer
+
+__all__ = ["Prepared", "Preparer", "handler_of"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """Sample that is ready to be evaluated."""
+
+    sample: Sample
+    task: Task | None
+    candidate: Candidate
+    tests: tuple[Test, ...]
+    score: ScorePolicy
+    code_sha256: str
+    tests_sha256: str
+    key: str
+    """Hash of all that the result depends on."""
+
+
+class Preparer:
+    """Maker of prepared samples.
+
+    Args:
+        tasks: Tasks by id.
+        tests: Tests of samples that name neither tests nor a task.
+        limits: Limits where neither sample nor task has some.
+        language: Language where neither sample nor task has one.
+        score: Policy where the task has none.
+        engine: Name and version of the engine, a part of each key.
+    """
+
+    def __init__(
+        self,
+        *,
+        tasks: Mapping[str, Task],
+        tests: Sequence[Test] | None,
+        limits: EvalLimits,
+        language: str,
+        score: ScorePolicy,
+        engine: str,
+    ) -> None:
+        self._tasks = tasks
+        self._tests = tests
+        self._limits = limits
+        self._language = language
+        self._score = score
+        self._engine = engine
+        self._hashes: dict[int, tuple[object, str]] = {}
+
+    def prepare(self, sample: Sample) -> Prepared:
+        """Return a sample with its code, tests and limits.
+
+        Raises:
+            ValidationError: The sample is not valid; the message says what is missing.
+        """
+        task = self._task_of(sample)
+        language = sample.language or (task.language if task else None) or self._language
+        tests = sample.tests
+        if tests is None:
+            tests = task.tests if task is not None else self._tests
+        if tests is None:
+            raise ValidationError(
+                f"invalid sample {sample.id!r}: expected tests or a task, got neither",
+                parameter="tests",
+                hint="pass tests=[...] to Sample, or its task and tasks= to the evaluator",
+            )
+        candidate = Candidate(
+            code=_code_of(sample, task, language),
+            handler=handler_of(language),
+            setup="\n".join(part for part in (task.setup if task else "", sample.setup) if part),
+            files={
+                path: data.encode() if isinstance(data, str) else data
+                for path, data in {**(task.files if task else {}), **sample.files}.items()
+            },
+            limits=sample.limits or (task.limits if task else None) or self._limits,
+        )
+        code_sha256 = hashlib.sha256(candidate.program).hexdigest()
+        tests_sha256 = self._hash_of(tests)
+        parts = [
+            sample.id,
+            task.id if task else None,
+            code_sha256,
+            tests_sha256,
+            language,
+            asdict(candidate.limits),
+            {path: hashlib.sha256(data).hexdigest() for path, data in candidate.files.items()},
+            self._engine,
+        ]
+        return Prepared(
+            sample=sample,
+            task=task,
+            candidate=candidate,
+            tests=tuple(tests),
+            score=(task.score if task else None) or self._score,
+            code_sha256=code_sha256,
+            tests_sha256=tests_sha256,
+            key=hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest(),
+        )
+
+    def _task_of(self, sample: Sample) -> Task | None:
+        if sample.task is None:
+            return None
+        task = self._tasks.get(sample.task)
+        if task is None and sample.tests is None:
+            known = ", ".join(list(self._tasks)[:3]) or "none"
+            raise ValidationError(
+                f"invalid task of sample {sample.id!r}: expected one of the {len(self._tasks)} "
+                f"known ones ({known}, ...), got {sample.task!r}",
+                parameter="task",
+            )
+        return task
+
+    def _hash_of(self, tests: Sequence[Test]) -> str:
+        known = self._hashes.get(id(tests))
+        # The same tests serve many samples; the reference keeps the number from another use.
+        if known is not None and known[0] is tests:
+            return known[1]
+        digest = hashlib.sha256()
+        for test in tests:
+            digest.update(_encode_test(test))
+        found = digest.hexdigest()
+        self._hashes[id(tests)] = (tests, found)
+        return found
+
+
+@cache
+def handler_of(language: str) -> AbstractLanguageHandler:
+    """Return the handler of a language.
+
+    Raises:
+        LanguageNotSupportedError: There is none.
+    """
+    return registry.load(language)()
+
+
+def _code_of(sample: Sample, task: Task | None, language: str) -> str:
+    if (sample.code is None) == (sample.completion is None):
+        raise ValidationError(
+            f"invalid sample {sample.id!r}: expected either code or completion, got "
+            f"{'neither' if sample.code is None else 'both'}",
+            parameter="code",
+        )
+    if sample.code is not None:
+        return sample.code
+    code = extract_code(sample.completion or "", language).code
+    prefix = task.prefix if task is not None else ""
+    # A completion that says all of it again needs no beginning.
+    return code if not prefix or code.startswith(prefix.rstrip()) else prefix + code
+
+
+def _encode_test(test: Test) -> bytes:
+    """Return bytes that are the same for the same test."""
+    parts: list[bytes] = [test.kind.encode()]
+    for item in fields(test):
+        value: Any = getattr(test, item.name)
+        if isinstance(value, types.FunctionType):
+            code = value.__code__
+            parts += [value.__qualname__.encode(), code.co_code, repr(code.co_consts).encode()]
+            continue
+        if callable(value):
+            value = repr(value)
+        parts += [item.name.encode(), *transfer.write(_plain(value))]
+    return b"\0".join(b"%d:%s" % (len(part), part) for part in parts)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
