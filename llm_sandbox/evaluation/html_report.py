@@ -33,7 +33,10 @@ svg.plot rect, svg.plot circle { fill: var(--accent); }
 svg.plot text { fill: var(--quiet); font: 11px system-ui, sans-serif; }
 svg.plot line { stroke: var(--line); stroke-width: 2; }
 svg.plot line.range { stroke: var(--accent); stroke-width: 3; }
+table.wide p { margin: .2rem 0; }
+table.wide pre { margin: .2rem 0; }
 .scroll.tasks { width: auto; max-height: none; }
+.scroll.tasks td { max-width: none; }
 """
 _LARGEST_DETAILS = 8 << 20
 _MOST_TASKS = 2000
@@ -254,13 +257,11 @@ def _tasks(tasks: Mapping[str, TaskCounts], failures: _Failures, *, reveal: bool
     budget = PageBudget(_LARGEST_DETAILS, frames=False)
     rows, cut = [], 0
     for task, (sample, failure) in failures.shown.items():
-        row = _row(task, tasks[task], f"{_name(sample)}: {_failure_line(failure)}")
         details = "".join(_details(failure))
-        if details:
-            details = f"<tr><td></td><td></td><td>{details}</td></tr>"
-            if not budget.take(len(details)):
-                details, cut = "", cut + 1
-        rows.append(row + details)
+        if not budget.take(len(details)):
+            details, cut = "", cut + 1
+        words = f"{_name(sample)}: {_failure_line(failure)}{details}"
+        rows.append(_row(task, tasks[task], words))
     without = (task for task in tasks if task not in failures.shown and task not in failures.others)
     room = max(0, _MOST_TASKS - len(rows))
     passed = [_row(task, tasks[task], "") for task in islice(without, room)]

@@ -10,7 +10,7 @@ from llm_sandbox.evaluation.verdict import Verdict
 
 __all__ = ["Histogram", "RunSummary", "TaskCounts", "task_of"]
 
-_MEGABYTE = 1 << 20
+_MEGABYTE = 1_000_000
 _TIME_EDGES = [round(step * 10.0**power, 6) for power in range(-3, 3) for step in (1, 2, 5)]
 _MEMORY_EDGES = [_MEGABYTE * 2.0**power for power in range(2, 16)]
 
