@@ -1,7 +1,7 @@
 """Statistics of evaluations: pass@k with intervals, and the comparison of two runs."""
 
 import math
-import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -93,11 +93,20 @@ def pass_at_k_of_tasks(
 
 def _bootstrap(values: Sequence[float], confidence: float) -> tuple[float, float]:
     """Return the percentile interval of the mean."""
-    if len(set(values)) == 1:
+    found = Counter(values)
+    if len(found) == 1:
         return values[0], values[0]
-    chance = random.Random(_SEED)  # noqa: S311 - resampling that repeats itself, no secret
-    size = len(values)
-    means = sorted(math.fsum(chance.choices(values, k=size)) / size for _ in range(_RESAMPLES))
+    import numpy as np
+
+    # How often each value is drawn, which is the same as drawing one by one: there are few values,
+    # and may be many thousand tasks.
+    distinct = sorted(found)
+    shares = [found[value] / len(values) for value in distinct]
+    chance = np.random.default_rng(_SEED)
+    means = sorted(
+        float(chance.multinomial(len(values), shares) @ distinct) / len(values)
+        for _ in range(_RESAMPLES)
+    )
     tail = (1 - confidence) / 2
     return means[int(tail * _RESAMPLES)], means[min(_RESAMPLES - 1, int((1 - tail) * _RESAMPLES))]
 
