@@ -1,12 +1,12 @@
 """Evaluation of generated code: samples, tests, verdicts and scores.
 
-    from llm_sandbox.evaluation import Evaluator, Sample, StdioTest
+from llm_sandbox.evaluation import Evaluator, Sample, StdioTest
 
-    with Evaluator() as evaluator:
-        result = evaluator.run(
-            Sample("double", "print(2 * int(input()))", tests=[StdioTest("21", "42")])
-        )
-    assert result.passed
+with Evaluator() as evaluator:
+    result = evaluator.run(
+        Sample("double", "print(2 * int(input()))", tests=[StdioTest("21", "42")])
+    )
+assert result.passed
 """
 
 from llm_sandbox.evaluation.comparison import Difference

@@ -77,7 +77,7 @@ def _before_tests(result: SampleResult, reveal: bool) -> FirstFailure:
     is_masked = result.integrity == "inline" and verdict.is_scored and not reveal
     if is_masked:
         error = _exception_name(error)
-    words = f"{verdict.title}: {error}" if error else verdict.title
+    words = f"{verdict.words}: {error}" if error else verdict.words
     return FirstFailure(verdict=verdict, words=words, is_masked=is_masked)
 
 
@@ -101,7 +101,7 @@ def _masked_words(test: TestResult) -> str:
 
 def _title(test: TestResult) -> str:
     kind = f"{test.limit} " if test.verdict is Verdict.TIME_LIMIT and test.limit else ""
-    return kind + test.verdict.title
+    return kind + test.verdict.words
 
 
 def _exception_name(error: str) -> str:

@@ -132,7 +132,7 @@ def html_fragment(report: "Report") -> str:
         for k, one in report.usual_pass_at_k().items()
     ]
     rows += [
-        (str(verdict), f"{count:,}", verdict.title)
+        (str(verdict), f"{count:,}", verdict.words)
         for verdict, count in report.by_verdict().items()
     ]
     notes = "".join(f"<p>{escape(note)}</p>" for note in report.notes())
@@ -187,7 +187,7 @@ def _verdicts(report: "Report") -> str:
     found = report.by_verdict()
     most = max(found.values(), default=1)
     rows = "".join(
-        f"<tr><td>{verdict}</td><td>{verdict.title}</td>"
+        f"<tr><td>{verdict}</td><td>{verdict.words}</td>"
         f'<td class="number">{count:,}</td><td class="number">{count / len(report):.1%}</td>'
         f'<td class="bar"><span style="width:{100 * count / most:.1f}%"></span></td></tr>'
         for verdict, count in found.items()

@@ -247,7 +247,7 @@ class Report:
         if score is not None:
             yield f"score: {score:.3f}"
         for verdict, count in self.by_verdict().items():
-            yield f"{verdict:<4}{count:>8,}  {count / summary.samples:6.1%}  {verdict.title}"
+            yield f"{verdict:<4}{count:>8,}  {count / summary.samples:6.1%}  {verdict.words}"
         yield from self.notes()
 
     def notes(self) -> list[str]:
@@ -281,7 +281,7 @@ def _for_llm(result: SampleResult, failure: FirstFailure, reveal: bool) -> str:
         return f"{name}: not graded, the sandbox failed."
     run = [test for test in result.tests if test.verdict is not Verdict.SKIPPED]
     passed = sum(test.verdict is Verdict.ACCEPTED for test in run)
-    lines = [f"{name}: {failure.verdict.title}, {passed} of {len(result.tests)} tests passed."]
+    lines = [f"{name}: {failure.verdict.words}, {passed} of {len(result.tests)} tests passed."]
     if not result.tests:
         lines = [f"{name}: {failure.words}."]
     else:

@@ -3,8 +3,8 @@
 import contextlib
 import re
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from llm_sandbox.backends.base import Backend, MachineSpec
@@ -105,8 +105,6 @@ class CallRun(Run):
     """Exception: ``type``, ``bases`` (names of its built-in classes) and ``message``."""
     not_transferable: Mapping[str, Any] | None = None
     """Why the value could not be transferred: ``message``, ``type`` and ``path``."""
-    arguments: tuple[list[Any], dict[str, Any]] | None = None
-    """Arguments after the call, if they were asked for."""
 
 
 class Runner:
@@ -214,29 +212,52 @@ class Runner:
         return Run(**self._facts_of(reply, chunks))
 
     def call(
-        self,
-        function: str,
-        args: Sequence[Any],
-        kwargs: Mapping[str, Any],
-        *,
-        with_arguments: bool = False,
+        self, function: str, args: Sequence[Any], kwargs: Mapping[str, Any], *, inline: bool = False
     ) -> CallRun:
         """Call a function of the loaded module.
 
         Args:
-            function: Its name; see `CallTest`.
+            function: Its name; see `CallTest`. With `inline` one of `guest.inline_tests`.
             args: Positional arguments.
             kwargs: Keyword arguments.
-            with_arguments: Whether the arguments come back as they are after the call.
+            inline: Whether tests run beside the module.
 
         Raises:
             ValueNotTransferableError: An argument is no plain data, array or table.
         """
+        parts = list(transfer.write([list(args), dict(kwargs)]))
+        run, encoded = self.call_encoded(function, parts, inline=inline)
+        if not run.has_returned or run.raised is not None or run.not_transferable is not None:
+            return run
+        try:
+            value = transfer.read([memoryview(part) for part in encoded])
+        except (SandboxError, ImportError) as error:
+            return replace(run, not_transferable={"message": str(error)})
+        return replace(run, value=value)
+
+    def call_encoded(
+        self,
+        function: str,
+        parts: Sequence[bytes],
+        *,
+        inline: bool = False,
+        with_arguments: bool = False,
+    ) -> tuple[CallRun, list[bytes]]:
+        """Call a function with encoded arguments, and return the value encoded as well.
+
+        Args:
+            function: As for `call`.
+            parts: Header and blob of a list of arguments and a dictionary of those by keyword.
+            inline: As for `call`.
+            with_arguments: Whether the value is a list of the value and of both as they are after
+                the call.
+        """
         nonce = secrets.token_hex(8)
         reply, chunks = self._request(
             "call",
-            list(transfer.write([list(args), dict(kwargs)])),
-            fn=function,
+            parts,
+            fn=None if inline else function,
+            inline=function if inline else None,
             nonce=nonce,
             limit=_MOST_VALUE,
             with_arguments=with_arguments,
@@ -247,24 +268,91 @@ class Runner:
         # trust: the facts come from the candidate's own process.
         facts = reply.get("facts")
         if not isinstance(facts, dict) or facts.get("nonce") != nonce:
-            return CallRun(**found)
-        raised, failure = (_mapping(facts.get(name)) for name in ("raised", "not_transferable"))
-        if failure is not None:
-            return CallRun(**found, has_returned=True, raised=raised, not_transferable=failure)
-        try:
-            value = transfer.read([memoryview(chunk) for chunk in chunks[2:4]])
-        except (SandboxError, ImportError) as error:
-            failure = {"message": str(error)}
-            return CallRun(**found, has_returned=True, raised=raised, not_transferable=failure)
-        arguments = None
-        if with_arguments:
-            if not (isinstance(value, list) and len(value) == 3):
-                return CallRun(**found)
-            value, args_after, kwargs_after = value
-            if not isinstance(args_after, list) or not isinstance(kwargs_after, dict):
-                return CallRun(**found)
-            arguments = (args_after, kwargs_after)
-        return CallRun(**found, has_returned=True, value=value, raised=raised, arguments=arguments)
+            return CallRun(**found), []
+        run = CallRun(
+            **found,
+            has_returned=True,
+            raised=_mapping(facts.get("raised")),
+            not_transferable=_mapping(facts.get("not_transferable")),
+        )
+        return run, chunks[2:4]
+
+    def judge(
+        self,
+        source: str,
+        setup: str,
+        entry_point: str | None,
+        answer: Callable[[str, list[bytes]], tuple[CallRun, list[bytes]] | None],
+    ) -> tuple[Run, Mapping[str, Any] | None]:
+        """Run assertions about a candidate that is in another sandbox.
+
+        Args:
+            source: The assertions.
+            setup: Code that runs before them.
+            entry_point: Name that their function ``check`` is called with.
+            answer: Calls a function of the candidate; None ends the assertions.
+
+        Returns:
+            The run, and how the assertions ended; None if they did not come to an end.
+        """
+        parts = [text.encode("utf-8", "surrogatepass") for text in (source, setup)]
+        limits = self._run_limits(self._limits.cpu_time, self._limits.wall_seconds)
+        ended: Mapping[str, Any] | None = None
+        self._send("judge", parts, entry_point=entry_point, seed=0, limits=limits)
+        while True:
+            record, chunks = self._receive("judge", limits["wall_s"])
+            if record.get("event") != "call":
+                return Run(**self._facts_of(record, chunks)), ended
+            if "ended" in record:
+                ended = _mapping(record["ended"]) or {}
+                self._send(None, [], is_over=True)
+                continue
+            given = answer(str(record.get("fn")), chunks)
+            if given is None:
+                self._send(None, [], is_over=True)
+                continue
+            run, encoded = given
+            facts = {"raised": run.raised, "not_transferable": run.not_transferable}
+            self._send(None, encoded or [b"", b""], **facts)
+
+    def begin_dialogue(
+        self,
+        argv: Sequence[str],
+        *,
+        script: str | None = None,
+        files: Mapping[str, TestFile] | None = None,
+        seed: int = 0,
+    ) -> None:
+        """Start a program whose streams are read and written by `next_output` and `send_input`."""
+        given = files or {}
+        self._send(
+            "dialogue",
+            [file.content for file in given.values()],
+            argv=list(argv),
+            script=script,
+            files=_facts(given),
+            limits=self._run_limits(_SLACK * self._limits.cpu_time, self._limits.wall_seconds),
+            seed=seed,
+        )
+
+    def fileno(self) -> int:
+        """Return the descriptor that is readable when `next_output` would not wait."""
+        return self._stream.fileno()
+
+    def next_output(self) -> bytes | Run:
+        """Return a piece of output of a dialogue, nothing at its end, or the run that has ended."""
+        record, chunks = self._receive("dialogue", self._limits.wall_seconds)
+        if record.get("event") == "output":
+            return chunks[0]
+        return Run(**self._facts_of(record, chunks))
+
+    def send_input(self, data: bytes) -> None:
+        """Send input to the program of a dialogue; nothing is its end."""
+        self._send(None, [data])
+
+    def end_dialogue(self) -> None:
+        """Have the program of a dialogue ended."""
+        self._send(None, [], is_over=True)
 
     def close(self) -> None:
         """End the machine."""
@@ -287,22 +375,30 @@ class Runner:
     def _request(
         self, op: str, parts: Sequence[bytes] = (), **fields: Any
     ) -> tuple[Record, list[bytes]]:
-        limits = fields.get("limits")
-        wait_s = _ANSWER_EXTRA_S + (limits["wall_s"] if limits else 0.0)
-        self._stream.settimeout(wait_s)
-        connection = self._connection
+        self._send(op, parts, **fields)
+        return self._receive(op, fields["limits"]["wall_s"] if "limits" in fields else 0.0)
+
+    def _send(self, op: str | None, parts: Sequence[bytes], **fields: Any) -> None:
+        name = {} if op is None else {"op": op}
         try:
-            connection.send_record({"op": op, "sizes": [len(part) for part in parts], **fields})
+            self._connection.send_record({**name, "sizes": [len(part) for part in parts], **fields})
             for part in filter(None, parts):
-                connection.send_chunk(part)
-            reply = connection.receive_record(_MOST_REPLY)
-            received = connection.chunks()
+                self._connection.send_chunk(part)
+        except OSError as error:
+            raise self._failure(op or "send", error) from error
+
+    def _receive(self, op: str, wait_s: float) -> tuple[Record, list[bytes]]:
+        self._stream.settimeout(_ANSWER_EXTRA_S + wait_s)
+        try:
+            reply = self._connection.receive_record(_MOST_REPLY)
+            received = self._connection.chunks()
             chunks = [next(received) if size else b"" for size in reply["sizes"]]
         except (OSError, EOFError, KeyError, TypeError, StopIteration) as error:
             raise self._failure(op, error) from error
         if "error" in reply:
             raise ProtocolError(f"the runner of tests failed: {reply['error']}", op=op)
-        self.is_clean = reply.get("is_dirty") is False
+        if "event" not in reply:
+            self.is_clean = reply.get("is_dirty") is False
         return reply, chunks
 
     def _failure(self, op: str, error: Exception) -> SandboxError:

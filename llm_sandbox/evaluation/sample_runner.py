@@ -1,7 +1,7 @@
 """Sandbox of one sample: the candidate's code, compiled or loaded once and run for each test."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -164,7 +164,7 @@ class SampleRunner:
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
         *,
-        with_arguments: bool = False,
+        inline: bool = False,
     ) -> CallRun | Run:
         """Call a function of the candidate.
 
@@ -172,7 +172,7 @@ class SampleRunner:
             function: Its name; see `CallTest`.
             args: Positional arguments.
             kwargs: Keyword arguments.
-            with_arguments: Whether the arguments come back as they are after the call.
+            inline: Whether tests run beside the candidate; see `Runner.call`.
 
         Returns:
             The call; the run of the module if that did not load.
@@ -185,7 +185,54 @@ class SampleRunner:
         runner = self._ready()
         if not runner.is_loaded:
             return loaded
-        return runner.call(function, args, kwargs or {}, with_arguments=with_arguments)
+        return runner.call(function, args, kwargs or {}, inline=inline)
+
+    def call_encoded(
+        self, function: str, parts: Sequence[bytes]
+    ) -> tuple[CallRun, list[bytes]] | Run:
+        """Call a function with encoded arguments; see `Runner.call_encoded`.
+
+        Returns:
+            The call and its value with the arguments as they are then; the run of the module if
+            that did not load.
+        """
+        loaded = self.load()
+        runner = self._ready()
+        if not runner.is_loaded:
+            return loaded
+        return runner.call_encoded(function, parts, with_arguments=True)
+
+    def judge(
+        self,
+        source: str,
+        setup: str,
+        entry_point: str | None,
+        answer: Callable[[str, list[bytes]], tuple[CallRun, list[bytes]] | None],
+    ) -> tuple[Run, Mapping[str, Any] | None]:
+        """Run assertions about another sandbox's candidate; see `Runner.judge`."""
+        return self._ready().judge(source, setup, entry_point, answer)
+
+    def begin_dialogue(
+        self, args: Sequence[str] = (), files: Mapping[str, bytes] | None = None
+    ) -> Runner:
+        """Start the candidate as a program that talks with another one.
+
+        Args:
+            args: Arguments.
+            files: Further files in the working directory.
+
+        Raises:
+            CompileFailed: It does not compile.
+            SandboxError: The sandbox failed.
+        """
+        runner = self._ready()
+        given = {path: TestFile(data) for path, data in (files or {}).items()}
+        if self.candidate.is_python:
+            seed = self.candidate.seed
+            runner.begin_dialogue(args, script=_SCRIPT, files=given, seed=seed)
+        else:
+            runner.begin_dialogue([*self._steps[-1].argv, *args], files=given)
+        return runner
 
     def close(self) -> None:
         """End the sandbox."""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 MODULE = "candidate"
 """Name of the module of a candidate whose functions are called."""
+TESTS = "<tests>"
+"""File name of assertions."""
 READY = b"R"
 """First byte of the report on the start of a candidate: its code is compiled."""
 
@@ -211,7 +213,12 @@ def _call(namespace: dict[str, Any], request: dict[str, Any], stream: socket.soc
     facts: dict[str, Any] = {"nonce": request["nonce"]}
     parts = b"", b""
     try:
-        result = _find(namespace, request["fn"])(*args, **kwargs)
+        if request["inline"]:
+            from . import inline_tests
+
+            result = getattr(inline_tests, request["inline"])(namespace, *args)
+        else:
+            result = _find(namespace, request["fn"])(*args, **kwargs)
     except Exception as error:  # noqa: BLE001 - reported
         show_error(error)
         facts["raised"] = {
@@ -219,7 +226,8 @@ def _call(namespace: dict[str, Any], request: dict[str, Any], stream: socket.soc
             "bases": [
                 kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"
             ],
-            "message": _text_of(error),
+            "message": text_of(error),
+            "line": line_of(error),
         }
         result = None
     try:
@@ -236,11 +244,22 @@ def _call(namespace: dict[str, Any], request: dict[str, Any], stream: socket.soc
         signal.pause()
 
 
-def _text_of(error: BaseException) -> str:
+def text_of(error: BaseException) -> str:
+    """Return the message of an error, whatever its class does."""
     try:
         return str(error)[:2000]
     except BaseException:  # noqa: BLE001 - a method of the program's own making
         return ""
+
+
+def line_of(error: BaseException) -> int | None:
+    """Return the line of a test's own code that an error came from."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == TESTS:
+            found = trace.tb_lineno
+        trace = trace.tb_next
+    return found
 
 
 def _find(namespace: dict[str, Any], path: str) -> Any:

@@ -10,7 +10,10 @@ request and its reply:
     compile  runs a compiler, whose products become such files
     program  runs a program with an input
     load     loads a module of Python
-    call     calls a function of that module, in a fork of the process that loaded it
+    call     calls a function of that module, or runs tests beside it, in a fork of the process
+             that loaded it
+    judge    runs assertions in which a candidate's functions are calls that the host answers
+    dialogue runs a program whose streams are those of another one
 
 After each test everything that it started is killed, and what it wrote is removed; where that is
 not possible, ``is_dirty`` is true in the reply, and the host takes another machine.
@@ -28,9 +31,10 @@ import select
 import signal
 import socket
 
-from . import candidate, linux, test_run
+from . import assertions, candidate, linux, test_run
 from .bulk import Connection, Record
 from .confinement import Confinement, close_all_but, data_bytes, set_limit
+from .dialogue import Dialogue
 from .test_run import Output, RunLimits, Usage, Watch
 from .test_workspace import Workspace
 from .value_exchange import ValueExchange
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     Reply = tuple[Record, list[bytes]]
 
 _MOST_REPORT = 1 << 16
+_MOST_RECORD = 1 << 20
 _REPORT_S = 5.0
 _MODE = 0o644
 
@@ -113,18 +118,27 @@ class Runner:
         while True:
             request = self._connection.receive_record()
             parts = [self._receive(size) for size in request["sizes"]]
+            if "op" not in request:
+                continue  # late input of a dialogue that has ended
             chunks: list[bytes] = []
             try:
                 reply, chunks = getattr(self, f"_op_{request['op']}")(request, parts)
                 reply["is_dirty"] = not self._workspace.clean()
             except Exception as error:  # noqa: BLE001 - for the host a failure of the machine
                 reply = {"error": f"{type(error).__name__}: {error}"}
-            self._connection.send_record({**reply, "sizes": [len(chunk) for chunk in chunks]})
-            for chunk in filter(None, chunks):
-                self._connection.send_chunk(chunk)
+            self._send(reply, chunks)
+
+    def _send(self, record: Record, chunks: list[bytes]) -> None:
+        self._connection.send_record({**record, "sizes": [len(chunk) for chunk in chunks]})
+        for chunk in filter(None, chunks):
+            self._connection.send_chunk(chunk)
 
     def _receive(self, size: int) -> bytes:
-        return next(self._connection.chunks()) if size else b""
+        return self._receive_from(self._connection, size)
+
+    @staticmethod
+    def _receive_from(connection: Connection, size: int) -> bytes:
+        return next(connection.chunks()) if size else b""
 
     # --- requests
 
@@ -236,6 +250,71 @@ class Runner:
         reply["output_bytes"] = [stdout.size, stderr.size]
         return reply, [stdout.data, stderr.data, *value]
 
+    # --- conversations with the host
+
+    def _op_judge(self, request: Record, parts: list[bytes]) -> Reply:
+        source, setup = (part.decode("utf-8", "surrogateescape") for part in parts)
+        near, far = socket.socketpair()
+
+        def start(report: int, stdout: int, stderr: int) -> NoReturn:
+            candidate.set_streams(os.open(os.devnull, os.O_RDONLY), stdout, stderr)
+            close_all_but([report, far.fileno()])
+            candidate.seed(request["seed"])
+            os.write(report, candidate.READY)
+            os.close(report)
+            assertions.run(source, setup, request["entry_point"], far)
+
+        def attend(watch: Watch) -> None:
+            channel = Connection(near)
+
+            def answer(_: int) -> bool:
+                # The time in which the host has a call answered is not that of the assertions.
+                with watch.paused():
+                    try:
+                        asked = channel.receive_record(_MOST_RECORD)
+                        call = [self._receive_from(channel, size) for size in asked["sizes"]]
+                    except (EOFError, OSError, KeyError, TypeError):
+                        return False
+                    self._send({**asked, "event": "call"}, call)
+                    reply = self._connection.receive_record()
+                    value = [self._receive(size) for size in reply["sizes"]]
+                    if reply.get("is_over"):
+                        watch.finish()
+                        return False
+                    with contextlib.suppress(OSError):
+                        channel.send_record(reply)
+                        for part in filter(None, value):
+                            channel.send_chunk(part)
+                return True
+
+            watch.add(near.fileno(), select.POLLIN, answer)
+
+        with near:
+            return self._run(start, RunLimits(request["limits"]), attend=attend, after_fork=far)
+
+    def _op_dialogue(self, request: Record, parts: list[bytes]) -> Reply:
+        files = _files(request["files"], parts)
+        argv, script = request["argv"], request.get("script")
+        self._workspace.write(files)
+        dialogue = Dialogue(self._connection)
+
+        def start(report: int, stdout: int, stderr: int) -> NoReturn:
+            if script is None:
+                self._execute(argv, (dialogue.read, stdout, stderr), report)
+            candidate.set_streams(dialogue.read, stdout, stderr)
+            close_all_but([report])
+            candidate.seed(request["seed"])
+            source = (self._workspace.files | files)[script][0]
+            code = source.decode("utf-8", "surrogateescape")
+            candidate.run_program(self._workspace.path(script), code, argv, report)
+
+        limits = RunLimits(request["limits"])
+        reply, chunks = self._run(
+            start, limits, attend=dialogue.attend, on_output=dialogue.send_output
+        )
+        dialogue.close()
+        return reply, chunks
+
     def _unload(self, usage: Usage) -> None:
         loaded, self._loaded = self._loaded, None
         if loaded is not None:
@@ -253,6 +332,9 @@ class Runner:
         keeps_output: bool = False,
         stack: int | None = None,
         until: socket.socket | None = None,
+        after_fork: socket.socket | None = None,
+        attend: Callable[[Watch], None] | None = None,
+        on_output: Callable[[bytes], None] | None = None,
     ) -> Reply:
         """Run a test in a child.
 
@@ -262,6 +344,9 @@ class Runner:
             keeps_output: Whether all of the standard output is kept, and not its ends only.
             stack: Size of the stack; None for the usual one.
             until: Connection to a child that lives on when it has said that it is loaded.
+            after_fork: Socket to close when the child has it.
+            attend: Called with the watch before it begins.
+            on_output: Called with each piece of standard output, none at its end.
 
         Returns:
             What came of it, its output and its errors.
@@ -274,7 +359,12 @@ class Runner:
             self._become_candidate(lambda: start(report_write, out_write, err_write), stack)
         for fd in (report_write, out_write, err_write):
             os.close(fd)
+        if after_fork is not None:
+            after_fork.close()
+        stdout.on_data = on_output
         watch = Watch(pid, limits)
+        if attend is not None:
+            attend(watch)
         watch.add_output(stdout)
         watch.add_output(stderr)
         is_loaded = False
@@ -370,7 +460,7 @@ class _Loaded:
 
     def call(self, request: Record, fds: Sequence[int]) -> None:
         """Have it fork a call; descriptors: the exchange, output and errors of the fork."""
-        names = ("fn", "nonce", "limit", "with_arguments", "sizes")
+        names = ("fn", "inline", "nonce", "limit", "with_arguments", "sizes")
         message = json.dumps({name: request[name] for name in names}).encode()
         self.status = None
         with contextlib.suppress(OSError):  # its end is noticed elsewhere

@@ -7,6 +7,7 @@ them all, and the kernel's own counts of what each has used add up to that of th
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import resource
 import select
@@ -17,7 +18,7 @@ from . import linux, memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from typing import Any
 
 _CPUS = os.cpu_count() or 1
@@ -54,12 +55,17 @@ class Output:
         fd: Descriptor to read from, which this object owns.
         limit: Most bytes that may come.
         ends: Whether only the beginning and the end are kept.
+
+    Attributes:
+        size: Bytes that have come.
+        on_data: Called with each piece, and with nothing at the end; None for no call.
     """
 
     def __init__(self, fd: int, limit: int, *, ends: bool = False) -> None:
         self.fd = fd
         self.limit = limit
         self.size = 0
+        self.on_data: Callable[[bytes], None] | None = None
         self._ends = ends
         self._data = bytearray()
         self._tail = bytearray()
@@ -73,6 +79,8 @@ class Output:
             return True
         except OSError:
             return False
+        if self.on_data is not None:
+            self.on_data(data)
         if not data:
             return False
         self.size += len(data)
@@ -184,6 +192,19 @@ class Watch:
 
         self.add(output.fd, select.POLLIN, read)
 
+    def has(self, fd: int) -> bool:
+        """Return whether the events of a descriptor are waited for."""
+        return fd in self._handlers
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the time of a block out of account."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self._started += time.monotonic() - begun
+
     def finish(self) -> None:
         """End the run: it has done what was asked."""
         self._is_done = True
@@ -198,17 +219,19 @@ class Watch:
 
     def _loop(self) -> None:
         limits = self._limits
-        deadline = self._started + limits.wall_s + _GRACE_S
         check_at = self._started + (limits.cpu_s + _GRACE_S) / _CPUS
-        memory_at = self._started + _MEMORY_PAUSE_S if limits.memory is not None else deadline
+        memory_at = self._started + _MEMORY_PAUSE_S if limits.memory is not None else math.inf
         while True:
+            deadline = self._started + limits.wall_s + _GRACE_S
             left = min(deadline, check_at, memory_at) - time.monotonic()
             for fd, events in self._poll.poll(max(0, left * 1000)):
                 if not self._handlers[fd](events):
                     self._poll.unregister(fd)
+                    del self._handlers[fd]
             if self._is_done:
                 return
             now = time.monotonic()
+            deadline = self._started + limits.wall_s + _GRACE_S
             if now >= min(check_at, deadline):
                 used_s = self.cpu_s()
                 if used_s > limits.cpu_s + _GRACE_S:

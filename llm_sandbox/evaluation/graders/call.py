@@ -10,7 +10,7 @@ from llm_sandbox.evaluation.value_comparison import find_value_checker
 from llm_sandbox.evaluation.verdict import Verdict
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["CallGrader", "grade_call"]
+__all__ = ["CallGrader", "grade_call", "require_python"]
 
 
 @register("call")
@@ -19,13 +19,7 @@ class CallGrader:
 
     def grade(self, test: CallTest, runner: SampleRunner, context: GradingContext) -> Grade:
         """Call the function and compare its value."""
-        if not runner.candidate.is_python:
-            raise ValidationError(
-                f"invalid language: expected python for tests of functions, "
-                f"got {runner.candidate.handler.name}",
-                parameter="language",
-                hint="test a program with StdioTest",
-            )
+        require_python(runner)
         checker = find_value_checker(test.checker)
         run = runner.call(test.fn, test.args, test.kwargs)
         failed = grade_call(run)
@@ -36,6 +30,21 @@ class CallGrader:
         if difference is None:
             return Grade(verdict=Verdict.ACCEPTED, run=run)
         return Grade(verdict=Verdict.WRONG_ANSWER, run=run, difference=difference)
+
+
+def require_python(runner: SampleRunner) -> None:
+    """Refuse a candidate whose functions cannot be called.
+
+    Raises:
+        ValidationError: It is not in Python.
+    """
+    if not runner.candidate.is_python:
+        raise ValidationError(
+            "invalid language: expected python for tests of functions, "
+            f"got {runner.candidate.handler.name}",
+            parameter="language",
+            hint="test a program with StdioTest",
+        )
 
 
 def grade_call(run: Run) -> Grade | None:

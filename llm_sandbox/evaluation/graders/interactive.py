@@ -1,0 +1,86 @@
+"""Grader of programs that talk with an interactor."""
+
+import selectors
+import time
+
+from llm_sandbox.evaluation.graders.base import GradingContext, register
+from llm_sandbox.evaluation.graders.stdio import grade_checker_run, to_bytes
+from llm_sandbox.evaluation.judging import Grade, grade_run
+from llm_sandbox.evaluation.kinds import InteractiveTest
+from llm_sandbox.evaluation.preparation import handler_of
+from llm_sandbox.evaluation.runner import Run, Runner
+from llm_sandbox.evaluation.sample_runner import Candidate, CompileFailed, SampleRunner
+from llm_sandbox.evaluation.verdict import Verdict
+from llm_sandbox.exceptions import BackendError
+
+__all__ = ["InteractiveGrader"]
+
+_INPUT = "input.txt"
+_EXTRA_S = 30.0
+
+
+@register("interactive")
+class InteractiveGrader:
+    """Grader of `InteractiveTest`."""
+
+    def grade(self, test: InteractiveTest, runner: SampleRunner, context: GradingContext) -> Grade:
+        """Run both programs with crossed streams; the interactor's exit code is the verdict."""
+        limits = runner.candidate.limits
+        interactor = context.tool(
+            Candidate(code=test.interactor, handler=handler_of(test.language), limits=limits)
+        )
+        try:
+            interactor.compile()
+        except CompileFailed as error:
+            raise BackendError(f"the interactor does not compile: {error}", op="evaluate") from None
+        runner.compile()
+        judge = interactor.begin_dialogue([_INPUT], {_INPUT: to_bytes(test.input)})
+        candidate = runner.begin_dialogue()
+        try:
+            run, judged = _talk(candidate, judge, limits.wall_seconds + _EXTRA_S)
+        except BaseException:
+            runner.close()
+            interactor.close()
+            raise
+        # A judge that has lost its patience or its partner says nothing about a program that a
+        # limit ended.
+        if run.ended_by is not None and run.ended_by != "idle":
+            failed = grade_run(run)
+            assert failed is not None  # noqa: S101 - a limit ended it
+            return failed
+        if judged.ended_by is not None:
+            return grade_run(run) or Grade(
+                verdict=Verdict.TIME_LIMIT, run=run, error="both programs waited for each other"
+            )
+        grade = grade_checker_run(judged, run)
+        if grade.verdict is not Verdict.ACCEPTED:
+            failed = grade_run(run)
+            is_crash = failed is not None and failed.verdict is Verdict.RUNTIME_ERROR
+            return failed if is_crash and failed is not None else grade
+        return grade_run(run) or grade
+
+
+def _talk(candidate: Runner, judge: Runner, seconds: float) -> tuple[Run, Run]:
+    """Pass on what each of the two writes until both have ended."""
+    runs: dict[Runner, Run] = {}
+    others = {candidate: judge, judge: candidate}
+    deadline = time.monotonic() + seconds
+    with selectors.DefaultSelector() as selector:
+        for runner in others:
+            selector.register(runner.fileno(), selectors.EVENT_READ, runner)
+        while len(runs) < 2:
+            events = selector.select(max(0.0, deadline - time.monotonic()))
+            if not events:
+                raise BackendError("a dialogue did not come to an end", op="evaluate")
+            for key, _ in events:
+                runner = key.data
+                found = runner.next_output()
+                other = others[runner]
+                if isinstance(found, Run):
+                    runs[runner] = found
+                    selector.unregister(runner.fileno())
+                    if other not in runs:
+                        other.send_input(b"")
+                elif other not in runs:
+                    other.send_input(found)
+    return runs[candidate], runs[judge]
