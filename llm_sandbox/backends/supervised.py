@@ -63,6 +63,7 @@ def guest_command(
     *arguments: object,
     isolated_site: bool,
     packages: str | None = None,
+    reads_environment: bool = False,
 ) -> list[str]:
     """Return the command line that runs a function of the guest package.
 
@@ -72,6 +73,7 @@ def guest_command(
         arguments: Its arguments: numbers, text, and lists and dictionaries of them.
         isolated_site: Whether site packages are left out, for a start in half the time.
         packages: Folder of further packages, last in the path; None for none.
+        reads_environment: Whether variables such as PYTHONHASHSEED count.
     """
     module = call.partition(".")[0]
     given = ", ".join(map(repr, arguments))
@@ -81,7 +83,8 @@ def guest_command(
         f"from guest import {module}; {call}({given})"
     )
     start = paths.own if paths.own and isolated_site else (paths.python,)
-    return [*start, "-I", *(["-S"] if isolated_site else []), "-c", code]
+    isolation = ("-s", "-P") if reads_environment else ("-I",)
+    return [*start, *isolation, *(["-S"] if isolated_site else []), "-c", code]
 
 
 def resource_limits(limits: Limits, *, processes: bool) -> dict[str, int]:

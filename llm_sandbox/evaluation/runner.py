@@ -105,6 +105,8 @@ class CallRun(Run):
     """Exception: ``type``, ``bases`` (names of its built-in classes) and ``message``."""
     not_transferable: Mapping[str, Any] | None = None
     """Why the value could not be transferred: ``message``, ``type`` and ``path``."""
+    made_of: str | None = None
+    """Kind of iterator or view that the value was made of, for `call_encoded`."""
 
 
 class Runner:
@@ -274,6 +276,7 @@ class Runner:
             has_returned=True,
             raised=_mapping(facts.get("raised")),
             not_transferable=_mapping(facts.get("not_transferable")),
+            made_of=facts.get("made_of"),
         )
         return run, chunks[2:4]
 
@@ -312,7 +315,11 @@ class Runner:
                 self._send(None, [], is_over=True)
                 continue
             run, encoded = given
-            facts = {"raised": run.raised, "not_transferable": run.not_transferable}
+            facts = {
+                "raised": run.raised,
+                "not_transferable": run.not_transferable,
+                "made_of": run.made_of,
+            }
             self._send(None, encoded or [b"", b""], **facts)
 
     def begin_dialogue(

@@ -265,7 +265,7 @@ class SampleRunner:
             files = {path: TestFile(data) for path, data in candidate.files.items()}
             if candidate.is_python:
                 files[_SCRIPT] = TestFile(candidate.program)
-                runner.setup(_PYTHON, files)
+                runner.setup(_VARIABLES, files)
             else:
                 self._compile(runner, files)
         except BaseException:
@@ -277,8 +277,9 @@ class SampleRunner:
         candidate, handler = self.candidate, self.candidate.handler
         name = handler.source_name(candidate.program.decode("utf-8", "replace"))
         path = f"{runner.workdir}/{name}"
-        self._steps = handler.plan(path, runner.language_folder(handler.name))
-        environment = dict(handler.program_environment(runner.language_folder(handler.name), ""))
+        shim = runner.language_folder(handler.name)
+        self._steps = handler.plan(path, shim)
+        environment = {**_VARIABLES, **handler.program_environment(shim, "")}
         for step in self._steps:
             environment.update(step.env)
         runner.setup(environment, {**files, name: TestFile(candidate.program)})
@@ -291,4 +292,12 @@ class SampleRunner:
                 raise CompileFailed(run, handler.compile_error(output, path))
 
 
-_PYTHON = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+_VARIABLES = {
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    # A plug-in of the environment takes no part in tests.
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    # Tests run beside each other, one for each core.
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}

@@ -6,6 +6,7 @@ arguments of its calls and nothing else.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import os
 import types
@@ -26,6 +27,10 @@ class NotByProxyError(BaseException):
 
     Not an `Exception`, so that no handler of a test takes it for an error of the candidate.
     """
+
+
+class WrongValueError(BaseException):
+    """Value of a candidate that is an object of its own: no method of it takes part in a test."""
 
 
 class Remote:
@@ -57,8 +62,11 @@ class Remote:
             self.last = f"{name}(...) raised {reply['raised']['type']}"
             raise _error_of(reply["raised"])
         if reply.get("not_transferable"):
-            raise NotByProxyError(f"the value of {name}: {reply['not_transferable']}")
+            kind = reply["not_transferable"].get("type", "a value")
+            self.last = f"{name}(...) returned {kind}, which is not plain data"[:_MOST_TEXT]
+            raise WrongValueError(self.last)
         value, args_after, kwargs_after = values.decode(header, blob)
+        value = _again(reply.get("made_of"), value)
         for before, after in zip(args, args_after, strict=True):
             _update(before, after)
         for key, after in kwargs_after.items():
@@ -88,6 +96,19 @@ class Function:
 
     def __instancecheck__(self, _: object) -> bool:
         raise NotByProxyError(f"{self.__name__}: a class of the candidate")
+
+
+def _again(kind: str | None, value: Any) -> Any:
+    """Return an iterator or a view like that which the candidate returned."""
+    if kind == "range":
+        return range(*value)
+    if kind == "iterator":
+        return iter(value)
+    if kind == "dict_keys":
+        return dict.fromkeys(value).keys()
+    if kind == "dict_items":
+        return dict(value).items()
+    return value
 
 
 def _update(before: Any, after: Any) -> None:
@@ -144,6 +165,44 @@ def _stored(code: types.CodeType) -> set[str]:
     }
 
 
+def check_usage(tree: ast.AST, names: set[str]) -> None:
+    """Refuse assertions that use more of a candidate than values of its functions.
+
+    It is for the assertions to say that they need objects of the candidate, and not for the
+    candidate, whose objects may compare equal to everything.
+
+    Args:
+        tree: The assertions.
+        names: Names of the candidate.
+
+    Raises:
+        NotByProxyError: They do.
+    """
+    objects = {name for name in names if name[:1].isupper()}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and _calls(node.value, names):
+            for target in node.targets:
+                objects.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in names and node.id[:1].isupper():
+            raise NotByProxyError(f"{node.id}: a class of the candidate")
+        if isinstance(node, ast.Attribute) and node.attr not in _PLAIN_METHODS:
+            owner = node.value
+            if _calls(owner, names) or (isinstance(owner, ast.Name) and owner.id in objects):
+                raise NotByProxyError(f"{ast.unparse(node)}: an attribute of a value")
+
+
+def _calls(node: ast.AST, names: set[str]) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+
+
+_PLAIN_METHODS = {
+    name
+    for kind in (int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
+    for name in dir(kind)
+}
+
+
 def run(source: str, setup: str, entry_point: str | None, stream: socket.socket) -> NoReturn:
     """Run assertions, and report how they ended.
 
@@ -161,7 +220,9 @@ def run(source: str, setup: str, entry_point: str | None, stream: socket.socket)
         code = compile(source, candidate.TESTS, "exec", dont_inherit=True)
         exec(setup_code, namespace)  # noqa: S102 - it is what it is for
         names = {*free_names(code), *([] if entry_point is None else [entry_point])}
-        for name in names - namespace.keys():
+        names -= namespace.keys()
+        check_usage(ast.parse(source), names if entry_point is None else {*names, "candidate"})
+        for name in names:
             namespace[name] = Function(remote, name)
         exec(code, namespace)  # noqa: S102
         if entry_point is not None and "check" in namespace:

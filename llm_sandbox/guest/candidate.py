@@ -13,6 +13,7 @@ import atexit
 import builtins
 import contextlib
 import io
+import itertools
 import json
 import os
 import random
@@ -34,6 +35,7 @@ MODULE = "candidate"
 """Name of the module of a candidate whose functions are called."""
 TESTS = "<tests>"
 """File name of assertions."""
+_MOST_ITEMS = 1_000_000
 READY = b"R"
 """First byte of the report on the start of a candidate: its code is compiled."""
 
@@ -231,8 +233,11 @@ def _call(namespace: dict[str, Any], request: dict[str, Any], stream: socket.soc
         }
         result = None
     try:
-        # With its arguments, which it may have changed, where that matters.
-        value = [result, list(args), dict(kwargs)] if request["with_arguments"] else result
+        value = result
+        if request["with_arguments"]:
+            facts["made_of"], value = _plain_form(result)
+            # With its arguments, which it may have changed.
+            value = [value, list(args), dict(kwargs)]
         parts = values.encode(value, request["limit"])
     except values.TransferError as error:
         facts["not_transferable"] = error.to_dict()
@@ -242,6 +247,21 @@ def _call(namespace: dict[str, Any], request: dict[str, Any], stream: socket.soc
     # The runner measures this process while it exists, and ends it.
     while True:
         signal.pause()
+
+
+def _plain_form(value: Any) -> tuple[str | None, Any]:
+    """Return what an iterator or a view is made of, with the name of its kind."""
+    if isinstance(value, range):
+        return "range", [value.start, value.stop, value.step]
+    if isinstance(value, _ITERATORS):
+        return "iterator", list(itertools.islice(value, _MOST_ITEMS))
+    if isinstance(value, _VIEWS):
+        return type(value).__name__, list(value)
+    return None, value
+
+
+_ITERATORS = (types.GeneratorType, map, filter, zip, enumerate, reversed, type(iter([])))
+_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def text_of(error: BaseException) -> str:

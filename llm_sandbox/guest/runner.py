@@ -75,7 +75,9 @@ def serve(stream: socket.socket, confinement: Confinement, workdir: str) -> NoRe
     linux.set_undumpable()
     linux.set_process_name("runner")
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # As every child has it; a first process is not ended by any of these.
+    for name in ("CHLD", "TERM", "HUP", "QUIT"):
+        signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
     folders = [workdir, *(path for path in confinement.writable if path in _TEMPORARY)]
     with contextlib.suppress(EOFError, OSError):
         Runner(Connection(stream), limits, confinement.raisable, Workspace(workdir, folders)).run()
@@ -106,7 +108,7 @@ class Runner:
         self._rlimits = rlimits
         self._raisable = raisable
         self._workspace = workspace
-        self._environment: dict[str, str] = {}
+        self._inherited = data_bytes()
         self._loaded: _Loaded | None = None
 
     def run(self) -> None:
@@ -143,7 +145,9 @@ class Runner:
     # --- requests
 
     def _op_setup(self, request: Record, parts: list[bytes]) -> Reply:
-        self._environment = request["env"]
+        # Once and for all: every child inherits it.
+        os.environ.clear()
+        os.environ.update(request["env"])
         self._workspace.files |= _files(request["files"], parts)
         return {}, []
 
@@ -407,16 +411,15 @@ class Runner:
     def _become_candidate(self, start: Callable[[], NoReturn], stack: int | None) -> NoReturn:
         try:
             os.setsid()
-            test_run.reset_process()
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            linux.set_dumpable()
             for name, value in self._rlimits.items():
                 # Inherited memory is shared with every fork; the limit is for further memory.
-                soft = value + data_bytes() if name == "DATA" else value
+                soft = value + self._inherited if name == "DATA" else value
                 hard = resource.RLIM_INFINITY if name in self._raisable else soft
                 set_limit(getattr(resource, f"RLIMIT_{name}"), soft, hard)
             if stack is not None:
                 set_limit(resource.RLIMIT_STACK, stack, resource.RLIM_INFINITY)
-            os.environ.clear()
-            os.environ.update(self._environment)
             os.chdir(self._workspace.workdir)
             start()
         except BaseException as error:  # noqa: BLE001 - nothing may unwind into the runner's loop
@@ -432,7 +435,7 @@ class Runner:
         # As a program finds it that a shell starts.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         try:
-            os.execvpe(argv[0], argv, self._environment)
+            os.execvp(argv[0], argv)
         except OSError as error:
             os.write(report, json.dumps({"error": f"{argv[0]}: {error.strerror}"}).encode())
         os._exit(127)

@@ -14,7 +14,7 @@ import select
 import signal
 import time
 
-from . import linux, memory
+from . import memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -327,13 +327,3 @@ def reap_everything(usage: Usage, main: int | None = None) -> int | None:
         usage.add(spent)
         if pid == main:
             found = status
-
-
-def reset_process() -> None:
-    """Restore the signal handling of a new process, in a child of the runner."""
-    signal.set_wakeup_fd(-1)
-    for name in ("CHLD", "TERM", "HUP", "QUIT"):
-        signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    linux.set_dumpable()

@@ -77,14 +77,20 @@ class BubblewrapHost(SupervisorHost):
         layout = self._layout
         files = {path: text_descriptor(text) for path, text in layout.files.items()}
         preload = self._preload
-        command = guest_command(self.paths, "supervisor.main", isolated_site=preload is None)
+        command = guest_command(
+            self.paths,
+            "supervisor.main",
+            isolated_site=preload is None,
+            reads_environment=preload is not None,
+        )
         library_path = environment.current().library_path
         variables = ["--setenv", "LD_LIBRARY_PATH", library_path] if library_path else []
         if preload is None:
             guest = ["--", *command, str(control), "namespaces"]
         else:
             guest = ["--", *command, str(control), "runners", *preload]
-            for name, value in environment.FORKABLE.items():
+            # The same sets in the same order for the same code.
+            for name, value in {**environment.FORKABLE, "PYTHONHASHSEED": "0"}.items():
                 variables += ["--setenv", name, value]
         if os.geteuid() != 0:
             arguments = _bwrap_arguments(layout, network=self._network, files=files)
