@@ -9,6 +9,8 @@ with Evaluator() as evaluator:
 assert result.passed
 """
 
+from llm_sandbox.evaluation.async_evaluator import AsyncEvaluator
+from llm_sandbox.evaluation.batch import evaluate
 from llm_sandbox.evaluation.comparison import Difference
 from llm_sandbox.evaluation.evaluator import EvaluationStoppedError, Evaluator
 from llm_sandbox.evaluation.extraction import extract_code
@@ -22,13 +24,16 @@ from llm_sandbox.evaluation.kinds import (
     UnitTest,
 )
 from llm_sandbox.evaluation.limits import EvalLimits
+from llm_sandbox.evaluation.report import Report
 from llm_sandbox.evaluation.results import SampleResult, TestResult
+from llm_sandbox.evaluation.run_comparison import compare
 from llm_sandbox.evaluation.sample import Sample, Task
 from llm_sandbox.evaluation.statistics import pass_at_k
 from llm_sandbox.evaluation.verdict import Verdict
 
 __all__ = [
     "AssertTest",
+    "AsyncEvaluator",
     "CallTest",
     "CheckerTest",
     "CommandTest",
@@ -37,6 +42,7 @@ __all__ = [
     "EvaluationStoppedError",
     "Evaluator",
     "InteractiveTest",
+    "Report",
     "Sample",
     "SampleResult",
     "StdioTest",
@@ -44,6 +50,8 @@ __all__ = [
     "TestResult",
     "UnitTest",
     "Verdict",
+    "compare",
+    "evaluate",
     "extract_code",
     "pass_at_k",
 ]

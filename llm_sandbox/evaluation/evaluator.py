@@ -4,16 +4,13 @@ import os
 import random
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from queue import Queue
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from llm_sandbox.backends import selection
-from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import VERSION
 from llm_sandbox.evaluation.graders.base import GradingContext, find_grader
@@ -21,10 +18,13 @@ from llm_sandbox.evaluation.judging import Grade, to_result
 from llm_sandbox.evaluation.kinds import Test
 from llm_sandbox.evaluation.limits import EvalLimits
 from llm_sandbox.evaluation.preparation import Prepared, Preparer, handler_of
+from llm_sandbox.evaluation.result_stream import ResultStream
 from llm_sandbox.evaluation.results import SampleResult, TestResult
 from llm_sandbox.evaluation.sample import Sample, ScorePolicy, Task
-from llm_sandbox.evaluation.sample_runner import Candidate, CompileFailed, SampleRunner
+from llm_sandbox.evaluation.sample_runner import CompileFailed, SampleRunner
 from llm_sandbox.evaluation.scoring import integrity_of, score_of, verdict_of
+from llm_sandbox.evaluation.slots import Slots
+from llm_sandbox.evaluation.tool_sandboxes import ToolSandboxes
 from llm_sandbox.evaluation.verdict import Verdict
 from llm_sandbox.exceptions import SandboxError, ToolchainNotFoundError, ValidationError
 
@@ -33,50 +33,11 @@ __all__ = ["EvaluationStoppedError", "Evaluator"]
 _RETRY_S = 0.2
 _MOST_RERUNS = 2
 _BREAKER_WINDOW, _BREAKER_SHARE = 50, 0.2
-_TOOLS, _TOOL_USES = 4, 200
 _LIMIT_SLACK = 1.1
 
 
 class EvaluationStoppedError(SandboxError):
     """Evaluation that was stopped because the sandbox fails too often; no result is lost."""
-
-
-class Slots:
-    """Right to use the cores: shared by tests, or of one test alone."""
-
-    def __init__(self) -> None:
-        self._condition = threading.Condition()
-        self._sharing = 0
-        self._is_taken = False
-        self._waiting = 0
-
-    @contextmanager
-    def shared(self) -> Iterator[None]:
-        """Run beside others."""
-        with self._condition:
-            self._condition.wait_for(lambda: not self._is_taken and not self._waiting)
-            self._sharing += 1
-        try:
-            yield
-        finally:
-            with self._condition:
-                self._sharing -= 1
-                self._condition.notify_all()
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Run with no other test at the same time."""
-        with self._condition:
-            self._waiting += 1
-            self._condition.wait_for(lambda: not self._is_taken and not self._sharing)
-            self._waiting -= 1
-            self._is_taken = True
-        try:
-            yield
-        finally:
-            with self._condition:
-                self._is_taken = False
-                self._condition.notify_all()
 
 
 class Evaluator:
@@ -133,9 +94,10 @@ class Evaluator:
         self._preload = tuple(preload)
         self.engine = f"llm-sandbox {VERSION} {self._backend.name}"
         """Name and version of what runs the tests."""
-        known = tasks if isinstance(tasks, Mapping) else {task.id: task for task in tasks}
+        self.tasks = tasks if isinstance(tasks, Mapping) else {task.id: task for task in tasks}
+        """Tasks by id."""
         self._preparer = Preparer(
-            tasks=known,
+            tasks=self.tasks,
             tests=tests,
             limits=limits or EvalLimits(),
             language=language,
@@ -144,7 +106,7 @@ class Evaluator:
         )
         self._slots = Slots()
         self._contexts = threading.local()
-        self._tools: list[_Tools] = []
+        self._tools: list[ToolSandboxes] = []
         self._lock = threading.Lock()
         self._recent: deque[bool] = deque(maxlen=_BREAKER_WINDOW)
         self._is_closed = False
@@ -210,11 +172,21 @@ class Evaluator:
             EvaluationStoppedError: The sandbox fails too often.
             ValidationError: A sample is not valid.
         """
-        work = _Work(iter(samples), self.run, self.workers, ordered=ordered)
+        stream = self.start(samples, ordered=ordered)
         try:
-            yield from work.results()
+            while (result := stream.next()) is not None:
+                yield result
         finally:
-            work.stop()
+            stream.stop()
+
+    def start(self, samples: Iterable[Sample | Prepared], *, ordered: bool = False) -> ResultStream:
+        """Start the evaluation of samples, and return the stream of their results.
+
+        Args:
+            samples: As for `map`.
+            ordered: As for `map`.
+        """
+        return ResultStream(iter(samples), self.run, self.workers, ordered=ordered)
 
     def _evaluate(self, prepared: Prepared) -> SampleResult:
         begun = time.monotonic()
@@ -308,7 +280,7 @@ class Evaluator:
     def _context(self) -> GradingContext:
         context = getattr(self._contexts, "context", None)
         if context is None:
-            tools = _Tools(self._backend)
+            tools = ToolSandboxes(self._backend)
             with self._lock:
                 self._tools.append(tools)
             context = self._contexts.context = GradingContext(self._backend, tools.get)
@@ -385,95 +357,3 @@ def _is_doubtful(grade: Grade, limits: EvalLimits, runs: int) -> bool:
         is_close = run.cpu_s <= _LIMIT_SLACK * limits.cpu_time
         return runs == 1 and (run.is_contended or is_close)
     return run.is_contended or (run.ended_by == "wall" and run.cpu_s < 0.5 * limits.cpu_time)
-
-
-class _Tools:
-    """Runners of tests' own code, of one thread, each ended after some uses."""
-
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-        self._runners: OrderedDict[str, tuple[SampleRunner, int]] = OrderedDict()
-
-    def get(self, code: Candidate) -> SampleRunner:
-        key = f"{code.handler.name} {code.limits} {code.setup}\0{code.code}"
-        runner, uses = self._runners.pop(key, (None, 0))
-        if runner is not None and uses >= _TOOL_USES:
-            runner.close()
-            runner = None
-        if runner is None:
-            runner, uses = SampleRunner(self._backend, code), 0
-        self._runners[key] = (runner, uses + 1)
-        while len(self._runners) > _TOOLS:
-            self._runners.popitem(last=False)[1][0].close()
-        return runner
-
-    def close(self) -> None:
-        runners, self._runners = self._runners, OrderedDict()
-        for runner, _ in runners.values():
-            runner.close()
-
-
-class _Work:
-    """Threads that take samples from an iterator and put results into a queue."""
-
-    def __init__(self, samples: Iterator[Any], run: Any, workers: int, *, ordered: bool) -> None:
-        self._samples = enumerate(samples)
-        self._run = run
-        self._ordered = ordered
-        self._take_lock = threading.Lock()
-        self._window = threading.Semaphore(4 * workers)
-        self._done: Queue[tuple[int, SampleResult | BaseException | None]] = Queue()
-        self._is_stopped = threading.Event()
-        self._threads = [
-            threading.Thread(target=self._work, name="llm-sandbox-evaluate", daemon=True)
-            for _ in range(workers)
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def _work(self) -> None:
-        while not self._is_stopped.is_set():
-            if not self._window.acquire(timeout=0.1):
-                continue
-            index = -1
-            try:
-                with self._take_lock:
-                    index, sample = next(self._samples)
-                found: SampleResult | BaseException | None = self._run(sample)
-            except StopIteration:
-                break
-            except BaseException as error:  # noqa: BLE001 - raised by the consumer
-                found = error
-            self._done.put((index, found))
-        self._done.put((-1, None))
-
-    def results(self) -> Iterator[SampleResult]:
-        """Yield results.
-
-        Raises:
-            BaseException: What a worker or the iterator of samples raised.
-        """
-        running, following = len(self._threads), 0
-        waiting: dict[int, SampleResult] = {}
-        while running:
-            index, found = self._done.get()
-            if found is None:
-                running -= 1
-                continue
-            if isinstance(found, BaseException):
-                raise found
-            if not self._ordered:
-                self._window.release()
-                yield found
-                continue
-            waiting[index] = found
-            while following in waiting:
-                self._window.release()
-                yield waiting.pop(following)
-                following += 1
-
-    def stop(self) -> None:
-        """End the threads, each after the sample that it evaluates."""
-        self._is_stopped.set()
-        for thread in self._threads:
-            thread.join()

@@ -260,8 +260,8 @@ def _plain_form(value: Any) -> tuple[str | None, Any]:
     return None, value
 
 
-_ITERATORS = (types.GeneratorType, map, filter, zip, enumerate, reversed, type(iter([])))
-_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_ITERATORS: tuple[type, ...] = (types.GeneratorType, map, filter, zip, enumerate, reversed, type(iter([])))
+_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def text_of(error: BaseException) -> str:
