@@ -22,6 +22,7 @@ __all__ = [
     "DATA",
     "FILES",
     "FLAG",
+    "ID",
     "INTEGER",
     "LIMITS",
     "MEMBERS",
@@ -46,6 +47,13 @@ Codec: TypeAlias = tuple[Callable[[str, Any], Any], Callable[[str, Any], Any]]
 
 def _same(_name: str, value: Any) -> Any:
     return value
+
+
+def _read_id(name: str, value: Any) -> str:
+    found = check_text(name, value)
+    if not found:
+        raise ValidationError(f"invalid {name}: expected text, got an empty one", parameter=name)
+    return found
 
 
 def _read_optional_text(name: str, value: Any) -> str | None:
@@ -197,6 +205,7 @@ def _write_limits(_name: str, value: EvalLimits) -> Any:
     return {name: one for name, one in asdict(value).items() if one != usual[name]}
 
 
+ID: Codec = (_read_id, _same)
 TEXT: Codec = (check_text, _same)
 OPTIONAL_TEXT: Codec = (_read_optional_text, _same)
 TEXTS: Codec = (_read_texts, lambda _name, value: list(value))

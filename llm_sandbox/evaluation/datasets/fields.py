@@ -8,6 +8,8 @@ from llm_sandbox.exceptions import ValidationError
 
 __all__ = ["Fields", "check_text", "mismatch"]
 
+_MOST = 1e18
+
 
 def mismatch(name: str, expected: str, value: object) -> ValidationError:
     """Return the error of a field of another type; it names the type, never the value."""
@@ -96,12 +98,17 @@ class Fields:
         return found
 
     def number(self, name: str) -> float | None:
-        """Return a number; None if it is missing or null."""
+        """Return a finite number; None if it is missing or null."""
         value = self._values.get(name)
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise mismatch(self.path(name), "a number", value)
+        if not -_MOST <= value <= _MOST:
+            raise ValidationError(
+                f"invalid {self.path(name)}: expected a number within {_MOST}, got another",
+                parameter=self.path(name),
+            )
         return value
 
     def items(self, name: str) -> list[Any]:

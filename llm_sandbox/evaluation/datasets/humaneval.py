@@ -17,11 +17,12 @@ def read_humaneval(record: Fields, _line: int) -> Task:
         ValidationError: A field is missing or of another type.
     """
     prompt, entry_point = record.text("prompt"), record.text("entry_point")
+    solution = record.text("canonical_solution", "")
     return Task(
         id=record.label("task_id"),
         tests=(AssertTest(record.text("test"), entry_point=entry_point, name="check"),),
         prompt=prompt,
         prefix=prompt,
         entry_point=entry_point,
-        reference=prompt + record.text("canonical_solution"),
+        reference=prompt + solution if solution else None,
     )

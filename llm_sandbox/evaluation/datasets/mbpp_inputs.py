@@ -34,7 +34,7 @@ def convert_inputs(task_id: str, inputs: Sequence[Sequence[Any]]) -> list[list[A
     convert = _TABLE.get(int(number), list)
     try:
         return [convert(arguments) for arguments in inputs]
-    except (TypeError, ValueError, AttributeError, IndexError):
+    except (TypeError, ValueError, AttributeError, IndexError, OverflowError):
         raise ValidationError(
             f"invalid input of {task_id}: expected the types of this task, got others"
         ) from None

@@ -21,6 +21,7 @@ from llm_sandbox.evaluation.datasets.field_codecs import (
     DATA,
     FILES,
     FLAG,
+    ID,
     INTEGER,
     LIMITS,
     MEMBERS,
@@ -166,7 +167,8 @@ def _checked(record: object, where: str) -> Mapping[str, Any]:
 
 def _read_test(record: object, where: str) -> Test:
     values = dict(_checked(record, where))
-    kind = _KINDS.get(values.pop("kind", None) or "")
+    name = values.pop("kind", None)
+    kind = _KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise ValidationError(
             f"invalid {where}.kind: expected one of {', '.join(_KINDS)}, got another",
@@ -285,7 +287,7 @@ _OWN_FIELDS: dict[type[Test], dict[str, Codec]] = {
 }
 _KINDS: dict[str, type[Test]] = {kind.kind: kind for kind in _OWN_FIELDS}
 _SHARED: dict[str, Codec] = {
-    "id": TEXT,
+    "id": ID,
     "tests": _TESTS,
     "setup": TEXT,
     "files": FILES,

@@ -11,6 +11,7 @@ __all__ = ["MEBIBYTE", "limits_of", "memory_of", "seconds_of"]
 
 MEBIBYTE = 2**20
 
+_MOST = 1e15
 _QUANTITY = re.compile(r"((?:[0-9.]+\s*(?:-|to)\s*)?[0-9.]+)\s*([a-z]+)", re.ASCII)
 _SECONDS = {"ms": 1e-3, "millisecond": 1e-3, "s": 1.0, "sec": 1.0, "second": 1.0}
 _BYTES = {
@@ -71,7 +72,7 @@ def _quantity(name: str, value: object, unit: float, units: dict[str, float]) ->
     if value is None or value == "":
         return None
     if isinstance(value, int | float) and not isinstance(value, bool):
-        if value >= 0:
+        if 0 <= value <= _MOST:
             return value * unit or None
     elif isinstance(value, str):
         match = _QUANTITY.fullmatch(value.strip().lower())

@@ -12,6 +12,7 @@ Samples without an ``id`` are numbered by task: ``task/0``, ``task/1``.
 import os
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from llm_sandbox.evaluation.datasets.fields import Fields, check_text
@@ -163,7 +164,7 @@ def _read(record: dict[str, Any], ids: _Ids) -> list[Sample]:
         return [sample]
     if sample.task is None:
         raise ValidationError("invalid id: expected one, as there is no task, got none")
-    return [Sample(**{**vars(sample), "id": ids.number(sample.task)})]
+    return [replace(sample, id=ids.number(sample.task))]
 
 
 def _by_task_id(fields: Fields, ids: _Ids) -> Sample:
