@@ -161,6 +161,18 @@ def test_compressed_files_have_the_same_samples_and_another_hash(tmp_path: Path)
     assert plain.sha256 != packed.sha256
 
 
+def test_a_line_that_is_a_bomb_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(json.dumps(COMPLETION).encode() + b"\n")
+        for _ in range(100):
+            file.write(b"0" * 2**20)
+    samples = iter(load_samples(path, on_error="skip"))
+    assert "HumanEval/0/0" == next(samples).id
+    with pytest.raises(ValidationError, match=r"expected at most 67108864 bytes, got more"):
+        next(samples)
+
+
 def test_samples_are_read_as_they_are_needed(tmp_path: Path) -> None:
     path = tmp_path / "samples.jsonl.gz"
     line = json.dumps({"task_id": "t", "completion": "x" * 20_000}).encode() + b"\n"

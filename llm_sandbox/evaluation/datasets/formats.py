@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from llm_sandbox.evaluation.datasets.apps import read_apps
-from llm_sandbox.evaluation.datasets.bigcodebench import read_bigcodebench
 from llm_sandbox.evaluation.datasets.code_contests import read_code_contests
 from llm_sandbox.evaluation.datasets.codeforces import read_codeforces
+from llm_sandbox.evaluation.datasets.completions import read_bigcodebench, read_humaneval
 from llm_sandbox.evaluation.datasets.evalplus import read_evalplus
 from llm_sandbox.evaluation.datasets.fields import Fields
-from llm_sandbox.evaluation.datasets.humaneval import read_humaneval
 from llm_sandbox.evaluation.datasets.ioi import merge_subtasks, read_ioi
 from llm_sandbox.evaluation.datasets.livecodebench import read_livecodebench
 from llm_sandbox.evaluation.datasets.mbpp import read_mbpp

@@ -17,7 +17,6 @@ from llm_sandbox.host.distribution import pip_install
 __all__ = ["Row", "file_sha256", "find_file", "read_rows"]
 
 _SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".parquet")
-_MOST_LINE = 512 * 2**20
 _MOST_DOCUMENT = 2 * 2**30
 _BATCH_ROWS = 64
 _BOM = b"\xef\xbb\xbf"
@@ -63,8 +62,12 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path, *, most_line: int = 512 * 2**20) -> Iterator[Row]:
     """Yield the records of a file, one at a time unless it is one JSON document.
+
+    Args:
+        path: The file.
+        most_line: Most bytes of a line, decompressed.
 
     Raises:
         ValidationError: The file as a whole is damaged.
@@ -75,11 +78,11 @@ def read_rows(path: Path) -> Iterator[Row]:
     elif path.name.endswith(".json"):
         yield from _document_rows(path)
     else:
-        yield from _line_rows(path)
+        yield from _line_rows(path, most_line)
 
 
-def _line_rows(path: Path) -> Iterator[Row]:
-    for number, line in enumerate(_lines(path), 1):
+def _line_rows(path: Path, most_line: int) -> Iterator[Row]:
+    for number, line in enumerate(_lines(path, most_line), 1):
         text = line.removeprefix(_BOM) if number == 1 else line
         if not text.strip():
             continue
@@ -89,15 +92,14 @@ def _line_rows(path: Path) -> Iterator[Row]:
             yield Row(number, None, error.message)
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def _lines(path: Path, most: int) -> Iterator[bytes]:
     """Yield lines; only line feeds end them, as JSON may hold the other characters."""
     try:
         with _open(path) as file:
-            while line := file.readline(_MOST_LINE + 1):
-                if len(line) > _MOST_LINE:
+            while line := file.readline(most + 1):
+                if len(line) > most:
                     raise ValidationError(
-                        f"invalid line in {path.name}: expected at most {_MOST_LINE} bytes, "
-                        "got more"
+                        f"invalid line in {path.name}: expected at most {most} bytes, got more"
                     )
                 yield line
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:

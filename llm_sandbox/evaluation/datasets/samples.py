@@ -25,6 +25,7 @@ from llm_sandbox.exceptions import ValidationError
 __all__ = ["Samples", "load_samples"]
 
 _MOST_META_CHARS = 1000
+_MOST_LINE = 64 * 2**20  # models wrote it
 
 
 class Samples(Iterable[Sample]):
@@ -67,7 +68,7 @@ class Samples(Iterable[Sample]):
     def __iter__(self) -> Iterator[Sample]:
         log = self._log = ProblemLog(self.path, self._on_error)
         ids = _Ids()
-        for row in read_rows(self.path):
+        for row in read_rows(self.path, most_line=_MOST_LINE):
             if row.record is None:
                 log.add(row.line, row.error)
                 continue

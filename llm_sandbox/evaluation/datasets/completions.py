@@ -1,20 +1,40 @@
-"""BigCodeBench: a function that uses libraries, and a module of unittest.
+"""HumanEval and BigCodeBench: functions to complete.
 
-Fields: ``task_id``, ``complete_prompt``, ``instruct_prompt``, ``code_prompt``,
-``canonical_solution``, ``test``, ``entry_point``, ``libs``.
+HumanEval has ``task_id``, ``prompt``, ``canonical_solution``, ``entry_point``, and ``test``, which
+defines a function that checks the candidate.
 
-As in its calibrated results, the imports and the head of the function come before each solution.
-The limits of its own runs are far above those of `EvalLimits`: a minute for each task.
+BigCodeBench has ``task_id``, ``complete_prompt``, ``instruct_prompt``, ``code_prompt``,
+``canonical_solution``, ``entry_point``, ``libs``, and ``test``, a module of unittest. As in its
+calibrated results, the imports and the head of the function come before each solution. The limits
+of its own runs are far above those of `EvalLimits`: a minute for each task.
 """
 
 import ast
 from typing import Any
 
 from llm_sandbox.evaluation.datasets.fields import Fields
-from llm_sandbox.evaluation.kinds import UnitTest
+from llm_sandbox.evaluation.kinds import AssertTest, UnitTest
 from llm_sandbox.evaluation.sample import Task
 
-__all__ = ["read_bigcodebench"]
+__all__ = ["read_bigcodebench", "read_humaneval"]
+
+
+def read_humaneval(record: Fields, _line: int) -> Task:
+    """Return the task of a record.
+
+    Raises:
+        ValidationError: A field is missing or of another type.
+    """
+    prompt, entry_point = record.text("prompt"), record.text("entry_point")
+    solution = record.text("canonical_solution", "")
+    return Task(
+        id=record.label("task_id"),
+        tests=(AssertTest(record.text("test"), entry_point=entry_point, name="check"),),
+        prompt=prompt,
+        prefix=prompt,
+        entry_point=entry_point,
+        reference=prompt + solution if solution else None,
+    )
 
 
 def read_bigcodebench(record: Fields, _line: int) -> Task:
