@@ -18,6 +18,7 @@ from llm_sandbox.evaluation.judging import Grade, to_result
 from llm_sandbox.evaluation.kinds import Test
 from llm_sandbox.evaluation.limits import EvalLimits
 from llm_sandbox.evaluation.preparation import Prepared, Preparer, handler_of
+from llm_sandbox.evaluation.reference_values import ReferenceValues
 from llm_sandbox.evaluation.result_stream import ResultStream
 from llm_sandbox.evaluation.results import SampleResult, TestResult
 from llm_sandbox.evaluation.sample import Sample, ScorePolicy, Task
@@ -27,6 +28,7 @@ from llm_sandbox.evaluation.slots import Slots
 from llm_sandbox.evaluation.tool_sandboxes import ToolSandboxes
 from llm_sandbox.evaluation.verdict import Verdict
 from llm_sandbox.exceptions import SandboxError, ToolchainNotFoundError, ValidationError
+from llm_sandbox.settings import get_settings
 
 __all__ = ["EvaluationStoppedError", "Evaluator"]
 
@@ -103,6 +105,12 @@ class Evaluator:
             language=language,
             score=score,
             engine=self.engine,
+            fill=ReferenceValues(
+                self._backend,
+                limits or EvalLimits(),
+                get_settings().cache_dir / "evaluation" / "references",
+                self._preload,
+            ).fill,
         )
         self._slots = Slots()
         self._contexts = threading.local()
@@ -148,6 +156,9 @@ class Evaluator:
             raise ValidationError("the evaluator is closed", hint="make another one")
         prepared = sample if isinstance(sample, Prepared) else self.prepare(sample)
         self._check_language(prepared.candidate.handler.name)
+        if prepared.left_out:
+            infra = Grade(verdict=Verdict.INFRA_ERROR, error=prepared.left_out)
+            return self._result(prepared, [to_result(infra, index=0)], prepared.left_out, 0, 0.0)
         results = [self._evaluate(prepared) for _ in range(self._repeat)]
         result = results[0]
         if self._repeat > 1:

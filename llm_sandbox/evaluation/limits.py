@@ -1,6 +1,6 @@
 """Limits of evaluated programs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import Limits, Size
@@ -58,6 +58,15 @@ class EvalLimits:
         if self.wall_time is not None:
             return self.wall_time
         return _WALL_FACTOR * self.cpu_time + _WALL_EXTRA_S
+
+    def scaled(self, factor: float) -> "EvalLimits":
+        """Return limits with other times.
+
+        Args:
+            factor: Factor of the times.
+        """
+        wall_time = None if self.wall_time is None else self.wall_time * factor
+        return replace(self, cpu_time=self.cpu_time * factor, wall_time=wall_time)
 
     def to_machine_limits(self) -> Limits:
         """Return the limits of the machine that the tests run in."""

@@ -1,10 +1,12 @@
 """Preparation of samples: code, tests and limits of a sample and its task, and their hashes."""
 
+import ast
 import hashlib
 import json
+import re
 import types
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from typing import Any
 
@@ -13,12 +15,12 @@ from llm_sandbox.evaluation.kinds import Test
 from llm_sandbox.evaluation.limits import EvalLimits
 from llm_sandbox.evaluation.sample import Sample, ScorePolicy, Task
 from llm_sandbox.evaluation.sample_runner import Candidate
-from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.exceptions import SandboxError, ValidationError
 from llm_sandbox.language_handlers import registry
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.session import transfer
 
-__all__ = ["Prepared", "Preparer", "handler_of"]
+__all__ = ["Prepared", "Preparer", "ReferenceFailedError", "handler_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,12 @@ class Prepared:
     tests_sha256: str
     key: str
     """Hash of all that the result depends on."""
+    left_out: str = ""
+    """Why the sample cannot be evaluated: the reference of its task does not work here."""
+
+
+class ReferenceFailedError(SandboxError):
+    """Reference solution that does not work here; its task is left out."""
 
 
 class Preparer:
@@ -46,6 +54,7 @@ class Preparer:
         language: Language where neither sample nor task has one.
         score: Policy where the task has none.
         engine: Name and version of the engine, a part of each key.
+        fill: Completes a task whose expected values are those of its reference.
     """
 
     def __init__(
@@ -57,6 +66,7 @@ class Preparer:
         language: str,
         score: ScorePolicy,
         engine: str,
+        fill: Callable[[Task], Task] = lambda task: task,
     ) -> None:
         self._tasks = tasks
         self._tests = tests
@@ -64,6 +74,8 @@ class Preparer:
         self._language = language
         self._score = score
         self._engine = engine
+        self._fill = fill
+        self._filled: dict[str, Task] = {}
         self._hashes: dict[int, tuple[object, str]] = {}
 
     def prepare(self, sample: Sample) -> Prepared:
@@ -72,7 +84,11 @@ class Preparer:
         Raises:
             ValidationError: The sample is not valid; the message says what is missing.
         """
-        task = self._task_of(sample)
+        left_out = ""
+        try:
+            task = self._task_of(sample)
+        except ReferenceFailedError as error:
+            task, left_out = replace(self._tasks[str(sample.task)], tests=()), error.message
         language = sample.language or (task.language if task else None) or self._language
         tests = sample.tests
         if tests is None:
@@ -113,6 +129,7 @@ class Preparer:
             score=(task.score if task else None) or self._score,
             code_sha256=code_sha256,
             tests_sha256=tests_sha256,
+            left_out=left_out,
             key=hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest(),
         )
 
@@ -127,7 +144,12 @@ class Preparer:
                 f"known ones ({known}, ...), got {sample.task!r}",
                 parameter="task",
             )
-        return task
+        if task is None or sample.tests is not None:
+            return task
+        filled = self._filled.get(task.id)
+        if filled is None:
+            filled = self._filled[task.id] = self._fill(task)
+        return filled
 
     def _hash_of(self, tests: Sequence[Test]) -> str:
         known = self._hashes.get(id(tests))
@@ -161,10 +183,28 @@ def _code_of(sample: Sample, task: Task | None, language: str) -> str:
         )
     if sample.code is not None:
         return sample.code
-    code = extract_code(sample.completion or "", language).code
+    completion = sample.completion or ""
+    code = extract_code(completion, language).code
     prefix = task.prefix if task is not None else ""
-    # A completion that says all of it again needs no beginning.
-    return code if not prefix or code.startswith(prefix.rstrip()) else prefix + code
+    if not prefix or code.startswith(prefix.rstrip()):
+        return code
+    name = sample.entry_point or (task.entry_point if task is not None else None)
+    if name is not None and re.search(
+        rf"^(?:async )?(?:def|class) {re.escape(name)}\b", code, re.M
+    ):
+        # The whole function once more: the prefix has what it imports, and a first version of it.
+        return f"{prefix.rstrip()}\n\n\n{code}" if _is_code(prefix) else code
+    # A continuation, whose first line may be indented.
+    is_bare = extract_code(completion, language).kind == "heuristic"
+    return prefix + (completion if is_bare and "</think>" not in completion else code)
+
+
+def _is_code(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _encode_test(test: Test) -> bytes:

@@ -260,8 +260,16 @@ def _plain_form(value: Any) -> tuple[str | None, Any]:
     return None, value
 
 
-_ITERATORS: tuple[type, ...] = (types.GeneratorType, map, filter, zip, enumerate, reversed, type(iter([])))
-_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+_ITERATORS: tuple[Any, ...] = (
+    types.GeneratorType,
+    map,
+    filter,
+    zip,
+    enumerate,
+    reversed,
+    type(iter([])),
+)
+_VIEWS: tuple[Any, ...] = (type({}.keys()), type({}.values()), type({}.items()))
 
 
 def text_of(error: BaseException) -> str:
@@ -282,9 +290,23 @@ def line_of(error: BaseException) -> int | None:
     return found
 
 
+def _known_path(namespace: dict[str, Any], path: str) -> str:
+    """Return the path of a function, or of the method ``Solution().name`` where there is only that.
+
+    Also the other way round: contests ask for either, and models give either.
+    """
+    prefix = "Solution()."
+    name = path.removeprefix(prefix)
+    if path == name and name not in namespace and "Solution" in namespace:
+        return prefix + name
+    if path != name and "Solution" not in namespace and name in namespace:
+        return name
+    return path
+
+
 def _find(namespace: dict[str, Any], path: str) -> Any:
     """Return what a test calls: ``name``, ``name.attribute`` or ``Name().method``."""
-    first, *rest = path.split(".")
+    first, *rest = _known_path(namespace, path).split(".")
     found: Any = None
     for position, part in enumerate((first, *rest)):
         name = part.removesuffix("()")

@@ -37,11 +37,12 @@ class InteractiveGrader:
         judge = interactor.begin_dialogue([_INPUT], {_INPUT: to_bytes(test.input)})
         candidate = runner.begin_dialogue()
         try:
-            run, judged = _talk(candidate, judge, limits.wall_seconds + _EXTRA_S)
+            runs = _talk(candidate, judge, limits.wall_seconds + _EXTRA_S)
         except BaseException:
             runner.close()
             interactor.close()
             raise
+        run, judged = runs[candidate], runs[judge]
         # A judge that has lost its patience or its partner says nothing about a program that a
         # limit ended.
         if run.ended_by is not None and run.ended_by != "idle":
@@ -53,15 +54,13 @@ class InteractiveGrader:
                 verdict=Verdict.TIME_LIMIT, run=run, error="both programs waited for each other"
             )
         grade = grade_checker_run(judged, run)
-        if grade.verdict is not Verdict.ACCEPTED:
-            failed = grade_run(run)
-            is_crash = failed is not None and failed.verdict is Verdict.RUNTIME_ERROR
-            return failed if is_crash and failed is not None else grade
+        if grade.verdict is not Verdict.ACCEPTED and next(iter(runs)) is judge:
+            return grade  # what came after it is of no account
         return grade_run(run) or grade
 
 
-def _talk(candidate: Runner, judge: Runner, seconds: float) -> tuple[Run, Run]:
-    """Pass on what each of the two writes until both have ended."""
+def _talk(candidate: Runner, judge: Runner, seconds: float) -> dict[Runner, Run]:
+    """Pass on what each of the two writes, and return their runs in the order of their ends."""
     runs: dict[Runner, Run] = {}
     others = {candidate: judge, judge: candidate}
     deadline = time.monotonic() + seconds
@@ -83,4 +82,4 @@ def _talk(candidate: Runner, judge: Runner, seconds: float) -> tuple[Run, Run]:
                         other.send_input(b"")
                 elif other not in runs:
                     other.send_input(found)
-    return runs[candidate], runs[judge]
+    return runs
