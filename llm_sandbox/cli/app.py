@@ -172,6 +172,7 @@ app = Group(
         ),
         "doctor": Command(doctor, epilog="Exit code: 0 when something here isolates, else 1."),
         "scan": f"{_PACKAGE}.scan:SCAN",
+        "evaluate": f"{_PACKAGE}.evaluate:EVALUATE",
         "start": f"{_PACKAGE}.detached:START",
         "logs": f"{_PACKAGE}.detached:LOGS",
         "exec": f"{_PACKAGE}.detached:EXEC",

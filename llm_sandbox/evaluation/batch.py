@@ -5,7 +5,7 @@ import os
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import asdict
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from llm_sandbox.evaluation.evaluator import Evaluator
 from llm_sandbox.evaluation.journal import Journal, read_journal
@@ -17,6 +17,9 @@ from llm_sandbox.evaluation.report import Report
 from llm_sandbox.evaluation.results import SampleResult
 from llm_sandbox.evaluation.sample import Sample, ScorePolicy, Task
 from llm_sandbox.exceptions import ValidationError
+
+if TYPE_CHECKING:
+    from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["evaluate"]
 
@@ -34,6 +37,7 @@ def evaluate(
     stop: Literal["first_failure", "never"] | None = None,
     repeat: int = 1,
     retries: int = 3,
+    security_policy: "SecurityPolicy | None" = None,
     backend: str | None = None,
     results: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -58,6 +62,7 @@ def evaluate(
         stop: As for `Evaluator`.
         repeat: As for `Evaluator`.
         retries: As for `Evaluator`.
+        security_policy: As for `Evaluator`.
         backend: As for `Evaluator`.
         results: File of JSON lines for the results, written as they come; None to keep them in
             memory.
@@ -85,6 +90,7 @@ def evaluate(
         stop=stop,
         repeat=repeat,
         retries=retries,
+        security_policy=security_policy,
         backend=backend,
     ) as evaluator:
         prepared = _prepare(samples, evaluator)

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from llm_sandbox.backends import selection
 from llm_sandbox.backends.registry import get_backend
@@ -29,6 +29,9 @@ from llm_sandbox.evaluation.tool_sandboxes import ToolSandboxes
 from llm_sandbox.evaluation.verdict import Verdict
 from llm_sandbox.exceptions import SandboxError, ToolchainNotFoundError, ValidationError
 from llm_sandbox.settings import get_settings
+
+if TYPE_CHECKING:
+    from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["EvaluationStoppedError", "Evaluator"]
 
@@ -58,6 +61,7 @@ class Evaluator:
             runs all. None for ``first_failure`` with the score ``all``, otherwise ``never``.
         repeat: Number of evaluations of each sample; different verdicts make it ``flaky``.
         retries: Number of further attempts after a failure of the sandbox.
+        security_policy: What it refuses does not run, and has the verdict ``SV``; None to run all.
         backend: Name of the backend; None to choose one.
 
     Raises:
@@ -79,6 +83,7 @@ class Evaluator:
         stop: Literal["first_failure", "never"] | None = None,
         repeat: int = 1,
         retries: int = 3,
+        security_policy: "SecurityPolicy | None" = None,
         backend: str | None = None,
     ) -> None:
         self.workers = _check_workers(workers)
@@ -90,6 +95,7 @@ class Evaluator:
             raise ValidationError(
                 f"invalid repeat: expected at least 1, got {repeat!r}", parameter="repeat"
             )
+        self._policy = security_policy
         self._stop = stop
         self._repeat = repeat
         self._retries = retries
@@ -249,6 +255,10 @@ class Evaluator:
     def _run_tests(self, prepared: Prepared) -> tuple[list[TestResult], str]:
         stop = self._stop or ("first_failure" if prepared.score == "all" else "never")
         results: list[TestResult] = []
+        refusal = self._refusal(prepared)
+        if refusal is not None:
+            grade = Grade(verdict=Verdict.BLOCKED, error=refusal)
+            return self._only_first(grade, prepared), refusal
         runner = SampleRunner(self._backend, prepared.candidate, self._preload)
         try:
             with self._slots.shared():
@@ -260,13 +270,29 @@ class Evaluator:
                     break
         except CompileFailed as failure:
             grade = Grade(verdict=Verdict.COMPILE_ERROR, run=failure.run, error=str(failure))
-            if not prepared.tests:
-                return [], str(failure)
-            first = to_result(grade, index=0, name=prepared.tests[0].name)
-            return [first, *self._skipped(prepared.tests, 1)], str(failure)
+            return self._only_first(grade, prepared), str(failure)
         finally:
             runner.close()
         return results, ""
+
+    def _refusal(self, prepared: Prepared) -> str | None:
+        """Return why the policy refuses the code; None if it does not."""
+        if self._policy is None:
+            return None
+        from llm_sandbox.security import scan_with
+
+        candidate = prepared.candidate
+        code = candidate.program.decode("utf-8", "replace")
+        report = scan_with(candidate.handler, code, self._policy)
+        return None if report.is_safe else report.blocking[0].message
+
+    def _only_first(self, grade: Grade, prepared: Prepared) -> list[TestResult]:
+        """Return results in which the first test has a grade and the others are skipped."""
+        tests = prepared.tests
+        if not tests:
+            return []
+        first = to_result(grade, index=0, name=tests[0].name, hidden=tests[0].hidden)
+        return [first, *self._skipped(tests, 1)]
 
     @staticmethod
     def _skipped(tests: Sequence[Test], begin: int) -> list[TestResult]:
