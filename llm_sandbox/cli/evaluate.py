@@ -4,7 +4,7 @@ import json
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from llm_sandbox.cli.exit_codes import exit_codes, usage_error
 from llm_sandbox.cli.grammar import Argument, Command, Option
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from llm_sandbox.evaluation import Report, Task
-    from llm_sandbox.evaluation.datasets import OnError, Problem
+    from llm_sandbox.evaluation.datasets import DatasetFormat, OnError, Problem
 
 __all__ = ["EVALUATE", "Score", "evaluate"]
 
@@ -147,10 +147,11 @@ def evaluate(
         limits = EvalLimits(cpu_time=cpu_time, wall_time=wall_time, memory=memory)
         tasks: Mapping[str, Task] = {}
         if dataset is not None:
-            found = load_dataset(dataset, form, on_error=on_error)
+            found = load_dataset(dataset, cast("DatasetFormat | None", form), on_error=on_error)
             _say_problems(dataset, found.problems)
             tasks = found
-        libraries, count = tuple(preload or ()), workers or "auto"
+        libraries = tuple(preload or ())
+        count: int | Literal["auto"] = workers or "auto"
         if validate:
             tasks, failed = valid_tasks(
                 tasks, limits=limits, preload=libraries, workers=count, backend=backend

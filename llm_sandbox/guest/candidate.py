@@ -174,7 +174,8 @@ def serve_calls(code: str, setup: str, path: str, requests: socket.socket, repor
     vars(module).update(__file__=path, __builtins__=builtins)
     sys.modules[MODULE] = module
     main_module.set_command_line(path)
-    sys.path.insert(0, os.path.dirname(path))
+    # Last, so that no file beside the code takes the place of a library that tests import.
+    sys.path.append(os.path.dirname(path))
 
     def load() -> None:
         compiled = _compile(code, path, report)

@@ -19,7 +19,8 @@ CASES = UnitTest(
 )
 FUNCTIONS = UnitTest(
     {
-        "test_f.py": "from solution import f\ndef test_1(): assert f(1) == 2\ndef test_2(): assert f(2) == 3"
+        "test_f.py": "from solution import f\n"
+        "def test_1(): assert f(1) == 2\ndef test_2(): assert f(2) == 3"
     },
     framework="pytest",
     module="solution",

@@ -148,8 +148,10 @@ def test_a_crashed_module_is_loaded_again(pid):
         ),
         (
             "java",
-            "public class Main { public static void main(String[] a) {"
-            " System.out.println(2 * new java.util.Scanner(System.in).nextInt()); } }",
+            (
+                "public class Main { public static void main(String[] a) {"
+                " System.out.println(2 * new java.util.Scanner(System.in).nextInt()); } }"
+            ),
             "public class Main { public static void main(String[] a) { int x = ; } }",
             "public class Main { public static void main(String[] a) { throw new Error(); } }",
         ),
