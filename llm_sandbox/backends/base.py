@@ -91,6 +91,8 @@ class Machine(abc.ABC):
     network: Any = None
     """Network control of another process (`sandbox.network.NetworkControl`); None where the sandbox
     of this process controls the network."""
+    protects_runner: ClassVar[bool] = False
+    """Whether no process of a test can end its runner."""
     arranges_streams: ClassVar[bool] = False
     """Whether `start` honours `terminal`, `stdout` and `stderr` of a `ProcessSpec`."""
 
@@ -220,6 +222,17 @@ class Machine(abc.ABC):
         raise ProcessNotFoundError(process_id, backend=self.isolation.backend)
 
     # --- files and ports
+
+    def start_runner(self, preload: Sequence[str] = ()) -> socket.socket:
+        """Start a runner of tests (`guest.runner`), and return the connection to it.
+
+        Args:
+            preload: Python libraries that it loads before the tests.
+
+        Raises:
+            UnsupportedError: The machine has none.
+        """
+        raise UnsupportedError("runners of tests", self.isolation.backend)
 
     @abc.abstractmethod
     def open_files(self) -> socket.socket:
@@ -427,7 +440,19 @@ class Backend(abc.ABC):
             BackendUnavailableError: The backend does not work here.
             UnsupportedError: The backend has none, or cannot honour the specification.
         """
-        raise UnsupportedError("runners of tests", self.name)
+        if not self.isolates:
+            raise UnsupportedError(
+                "runners of tests",
+                self.name,
+                "a runner kills every process that a test may have left, and here that would be "
+                "those of this computer",
+            )
+        machine = self.create(spec)
+        try:
+            return machine, machine.start_runner(preload)
+        except BaseException:
+            machine.destroy()
+            raise
 
     def layers(self, machine: Machine) -> "LayerLocation":
         """Return where a machine of this backend finds installed libraries.

@@ -22,6 +22,7 @@ from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.hardening.cgroups import Cgroup
 from llm_sandbox.backends.ports import connect_port
 from llm_sandbox.backends.processes import whole_seconds
+from llm_sandbox.backends.python_environment import FORKABLE
 from llm_sandbox.exceptions import (
     BackendError,
     ContainerGoneError,
@@ -317,6 +318,37 @@ class SupervisedMachine(Machine):
             os.close(out_write)
             os.close(err_write)
         return RawKernel(key, near, out_read, err_read, ending)
+
+    def start_runner(self, preload: Sequence[str] = ()) -> socket.socket:
+        """Start a runner of tests as a process of the machine, and return the connection to it.
+
+        Args:
+            preload: Python libraries that it loads before the tests.
+
+        Raises:
+            UnsupportedError: The machine isolates nothing.
+        """
+        if self.isolation.level == "none":
+            raise UnsupportedError("runners of tests", self.isolation.backend)
+        near, far = socket.socketpair()
+        command = guest_command(
+            self._paths,
+            "runner.main",
+            list(preload),
+            isolated_site=False,
+            reads_environment=True,
+        )
+        variables = {**self._environment, **FORKABLE, "PYTHONHASHSEED": "0"}
+        try:
+            raw = self._start(ProcessSpec(tuple(command), variables), None, os.dup(far.fileno()))
+        except BaseException:
+            near.close()
+            raise
+        finally:
+            far.close()
+        for fd in (raw.stdout, raw.stderr):
+            os.close(fd)
+        return near
 
     def open_files(self) -> socket.socket:
         ready, self._ready_files = self._ready_files, None

@@ -27,7 +27,12 @@ from llm_sandbox.evaluation.scoring import integrity_of, score_of, verdict_of
 from llm_sandbox.evaluation.slots import Slots
 from llm_sandbox.evaluation.tool_sandboxes import ToolSandboxes
 from llm_sandbox.evaluation.verdict import Verdict
-from llm_sandbox.exceptions import SandboxError, ToolchainNotFoundError, ValidationError
+from llm_sandbox.exceptions import (
+    SandboxError,
+    ToolchainNotFoundError,
+    UnsupportedError,
+    ValidationError,
+)
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
@@ -67,6 +72,7 @@ class Evaluator:
     Raises:
         BackendUnavailableError: The backend does not work here.
         ToolchainNotFoundError: The language's programs are not installed.
+        UnsupportedError: The backend cannot run tests.
         ValidationError: An argument is invalid.
     """
 
@@ -89,6 +95,8 @@ class Evaluator:
         self.workers = _check_workers(workers)
         """Number of tests that run at the same time."""
         self._backend = selection.choose(language)[0] if backend is None else get_backend(backend)
+        if not self._backend.isolates:
+            raise UnsupportedError("evaluation", self._backend.name, "it isolates nothing")
         self._backend.check()
         self._check_language(language)
         if repeat < 1:
@@ -214,7 +222,7 @@ class Evaluator:
                 results, error = self._run_tests(prepared)
                 break
             except SandboxError as failure:
-                if isinstance(failure, ValidationError):
+                if isinstance(failure, ValidationError | UnsupportedError):
                     raise
                 if attempt > self._retries:
                     infra = Grade(verdict=Verdict.INFRA_ERROR, error=failure.message)

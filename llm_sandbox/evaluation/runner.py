@@ -30,6 +30,17 @@ _SLACK = 1.1
 from one that never would, and be repeated."""
 
 
+_KILLED: Record = {
+    "status": 9,
+    "cpu_s": 0.0,
+    "wall_s": 0.0,
+    "delay_s": None,
+    "peak": 0,
+    "ended_by": None,
+}
+"""Reply of a runner that a test has killed, and itself with it."""
+
+
 @dataclass(frozen=True)
 class TestFile:
     """Content of a file of a test."""
@@ -401,12 +412,21 @@ class Runner:
             received = self._connection.chunks()
             chunks = [next(received) if size else b"" for size in reply["sizes"]]
         except (OSError, EOFError, KeyError, TypeError, StopIteration) as error:
+            if op != "setup" and self._may_be_killed(error):
+                self.is_clean = self.is_loaded = False
+                return dict(_KILLED), [b"", b"", b"", b""]
             raise self._failure(op, error) from error
         if "error" in reply:
             raise ProtocolError(f"the runner of tests failed: {reply['error']}", op=op)
         if "event" not in reply:
             self.is_clean = reply.get("is_dirty") is False
         return reply, chunks
+
+    def _may_be_killed(self, error: Exception) -> bool:
+        """Return whether a test has ended the runner, where it can: the machine is still there."""
+        is_end = isinstance(error, EOFError | ConnectionError)
+        machine = self._machine
+        return is_end and not machine.protects_runner and machine.end_reason is None
 
     def _failure(self, op: str, error: Exception) -> SandboxError:
         reason = self._machine.end_reason

@@ -50,6 +50,8 @@ _MOST_REPORT = 1 << 16
 _MOST_RECORD = 1 << 20
 _REPORT_S = 5.0
 _MODE = 0o644
+_PID_NAMESPACE_OF_THE_COMPUTER = "pid:[4026531836]"
+"""Linux gives the first namespace a fixed number (PROC_PID_INIT_INO)."""
 
 
 def preload(modules: Sequence[str]) -> None:
@@ -78,9 +80,42 @@ def serve(stream: socket.socket, confinement: Confinement, workdir: str) -> NoRe
     # As every child has it; a first process is not ended by any of these.
     for name in ("CHLD", "TERM", "HUP", "QUIT"):
         signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
-    folders = [workdir, *(path for path in confinement.writable if path in _TEMPORARY)]
+    _run(stream, limits, confinement.raisable, workdir, frozenset({os.getpid()}))
+
+
+def main(modules: Sequence[str]) -> NoReturn:
+    """Serve the host, on standard input, as an ordinary process of a machine.
+
+    Candidates are processes of the same user: they can end the runner, and then the machine is gone
+    for their test.
+
+    Args:
+        modules: As for `preload`.
+    """
+    if os.readlink("/proc/self/ns/pid") == _PID_NAMESPACE_OF_THE_COMPUTER:
+        # It would kill every process of the computer.
+        os._exit(126)
+    preload(modules)
+    stream = socket.socket(fileno=os.dup(0))
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    with contextlib.suppress(OSError):  # gVisor's kernel has none: orphans are not counted there
+        linux.set_child_subreaper()
+    linux.set_undumpable()
+    linux.set_process_name("runner")
+    spared = frozenset(test_run.processes(()))
+    _run(stream, {}, [], os.getcwd(), spared)
+
+
+def _run(
+    stream: socket.socket,
+    rlimits: dict[str, int],
+    raisable: Sequence[str],
+    workdir: str,
+    spared: frozenset[int],
+) -> NoReturn:
+    workspace = Workspace([workdir, *(path for path in _TEMPORARY if os.path.isdir(path))])
     with contextlib.suppress(EOFError, OSError):
-        Runner(Connection(stream), limits, confinement.raisable, Workspace(workdir, folders)).run()
+        Runner(Connection(stream), rlimits, raisable, workspace, spared).run()
     os._exit(0)
 
 
@@ -95,6 +130,7 @@ class Runner:
         rlimits: Limits of each process of a test, by name.
         raisable: Those that a process may raise.
         workspace: Files.
+        spared: Processes of the machine that are no part of any test, this one among them.
     """
 
     def __init__(
@@ -103,11 +139,13 @@ class Runner:
         rlimits: dict[str, int],
         raisable: Sequence[str],
         workspace: Workspace,
+        spared: frozenset[int],
     ) -> None:
         self._connection = connection
         self._rlimits = rlimits
         self._raisable = raisable
         self._workspace = workspace
+        self._spared = spared
         self._inherited = data_bytes()
         self._loaded: _Loaded | None = None
 
@@ -206,7 +244,8 @@ class Runner:
         with far:
             reply, chunks = self._run(start, RunLimits(request["limits"]), until=near)
         if reply["is_loaded"]:
-            self._loaded = _Loaded(reply["pid"], near, {request["path"]: (parts[0], _MODE)})
+            files = {request["path"]: (parts[0], _MODE)}
+            self._loaded = _Loaded(reply["pid"], near, files, self._spared)
         else:
             near.close()
         return reply, chunks
@@ -218,12 +257,12 @@ class Runner:
         # Its errors show lines of it.
         self._workspace.write(loaded.files)
         limits = RunLimits(request["limits"])
-        baseline_s = test_run.living_cpu({1, os.getpid()})
+        baseline_s = test_run.living_cpu(self._spared)
         stdout, out_write = _output(limits)
         stderr, err_write = _output(limits)
         near, far = socket.socketpair()
         exchange = ValueExchange(near, parts, request["limit"])
-        watch = Watch(loaded.pid, limits, baseline_s=baseline_s)
+        watch = Watch(loaded.pid, limits, spared=self._spared, baseline_s=baseline_s)
         with far:
             loaded.call(request, (far.fileno(), out_write, err_write))
         os.close(out_write)
@@ -366,7 +405,7 @@ class Runner:
         if after_fork is not None:
             after_fork.close()
         stdout.on_data = on_output
-        watch = Watch(pid, limits)
+        watch = Watch(pid, limits, spared=self._spared)
         if attend is not None:
             attend(watch)
         watch.add_output(stdout)
@@ -453,12 +492,16 @@ class _Loaded:
     """
 
     def __init__(
-        self, pid: int, requests: socket.socket, files: dict[str, tuple[bytes, int]]
+        self,
+        pid: int,
+        requests: socket.socket,
+        files: dict[str, tuple[bytes, int]],
+        spared: frozenset[int],
     ) -> None:
         self.pid = pid
         self.requests = requests
         self.files = files
-        self.spared = {1, os.getpid(), pid}
+        self.spared = spared | {pid}
         self.status: int | None = None
 
     def call(self, request: Record, fds: Sequence[int]) -> None:

@@ -14,7 +14,7 @@ import select
 import signal
 import time
 
-from . import memory
+from . import linux, memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _CPUS = os.cpu_count() or 1
 _GRACE_S = 0.05
 _LEAST_PAUSE_S = 0.01
+_POLL_S = 0.005
 _MEMORY_PAUSE_S, _MEMORY_REST = 0.1, 20
 _TICKS = os.sysconf("SC_CLK_TCK")
 _READ = 1 << 16
@@ -136,7 +137,7 @@ class Watch:
     Args:
         pid: Process with whose end the run ends.
         limits: Limits.
-        spared: Processes that are not of the run, beside the first one and this one.
+        spared: Processes that are not of the run.
         baseline_s: CPU time that living processes had used before the run.
 
     Attributes:
@@ -154,16 +155,18 @@ class Watch:
         baseline_s: float = 0.0,
     ) -> None:
         self._limits = limits
-        self._spared = {*spared, 1, os.getpid()}
+        self._spared = spared
         self._baseline_s = baseline_s
         self._poll = select.poll()
         self._handlers: dict[int, Callable[[int], bool]] = {}
         self._is_done = False
-        self._pidfd = os.pidfd_open(pid)
+        self._pid = pid
+        self._pidfd = linux.open_pidfd(pid)
         self.ended_by: str | None = None
         self.has_exited = False
         self.wall_s = 0.0
-        self.add(self._pidfd, select.POLLIN, self._exited)
+        if self._pidfd is not None:
+            self.add(self._pidfd, select.POLLIN, self._exited)
         self._started = time.monotonic()
 
     def _exited(self, _: int) -> bool:
@@ -215,7 +218,16 @@ class Watch:
             self._loop()
         finally:
             self.wall_s = time.monotonic() - self._started
-            os.close(self._pidfd)
+            if self._pidfd is not None:
+                os.close(self._pidfd)
+
+    def _has_ended(self) -> bool:
+        """Return whether the process has ended, where the kernel has no descriptor for that."""
+        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        try:
+            return os.waitid(os.P_PID, self._pid, flags) is not None
+        except ChildProcessError:
+            return True
 
     def _loop(self) -> None:
         limits = self._limits
@@ -224,6 +236,11 @@ class Watch:
         while True:
             deadline = self._started + limits.wall_s + _GRACE_S
             left = min(deadline, check_at, memory_at) - time.monotonic()
+            if self._pidfd is None:
+                left = min(left, _POLL_S)
+                if self._has_ended():
+                    self._exited(0)
+                    return
             for fd, events in self._poll.poll(max(0, left * 1000)):
                 if not self._handlers[fd](events):
                     self._poll.unregister(fd)
@@ -266,11 +283,14 @@ def living_cpu(spared: Collection[int]) -> float:
     total = 0.0
     for pid in processes(spared):
         with contextlib.suppress(OSError):
-            # The clock of another process (clock_getcpuclockid): exact, where /proc counts ticks.
-            total += time.clock_gettime((~pid) << 3 | 2)
             with open(f"/proc/{pid}/stat", "rb") as file:
                 words = file.read().rpartition(b")")[2].split()
             total += (int(words[13]) + int(words[14])) / _TICKS
+            try:
+                # The clock of another process (clock_getcpuclockid): exact, and not in ticks.
+                total += time.clock_gettime((~pid) << 3 | 2)
+            except OSError:
+                total += (int(words[11]) + int(words[12])) / _TICKS
     return total
 
 

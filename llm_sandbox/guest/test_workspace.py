@@ -8,7 +8,7 @@ import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 _MOST_LEFT = 2000
 _IPC = ("msg", "sem", "shm")
@@ -23,17 +23,17 @@ class Workspace:
     """Working directory and temporary folders of a machine.
 
     Args:
-        workdir: Working directory.
-        folders: All folders that tests may write to.
+        folders: All folders that tests may write to, the working directory first. What is in them
+            by now stays.
 
     Attributes:
         files: Content and mode of the files that every test finds, by relative path.
     """
 
-    def __init__(self, workdir: str, folders: Sequence[str]) -> None:
-        self.workdir = workdir
+    def __init__(self, folders: Sequence[str]) -> None:
+        self.workdir = folders[0]
         self.files: dict[str, tuple[bytes, int]] = {}
-        self._folders = folders
+        self._folders = {folder: frozenset(os.listdir(folder)) for folder in folders}
         self._inputs = 0
 
     def path(self, name: str) -> str:
@@ -100,17 +100,17 @@ class Workspace:
         """Remove what a test left; return whether nothing of it is left."""
         try:
             left = _MOST_LEFT
-            for folder in self._folders:
-                left = _empty(folder, left, _DEEPEST)
+            for folder, kept in self._folders.items():
+                left = _empty(folder, left, _DEEPEST, kept)
             return not any(map(_has_objects, _IPC))
         except OSError:
             return False
 
 
-def _empty(folder: str, left: int, depth: int) -> int:
+def _empty(folder: str, left: int, depth: int, kept: Collection[str] = ()) -> int:
     """Remove the entries of a folder, at most `left`; return how many more may be removed."""
     with os.scandir(folder) as entries:
-        found = list(entries)
+        found = [entry for entry in entries if entry.name not in kept]
     for entry in found:
         left -= 1
         if left < 0 or depth < 0:

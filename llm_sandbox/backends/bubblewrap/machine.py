@@ -28,6 +28,8 @@ class BubblewrapMachine(SupervisedMachine):
     enter it without being root.
     """
 
+    protects_runner = True
+
     def live_limits(self) -> frozenset[str]:
         # The limits of processes and of the size of a file are held by rlimits, of each process.
         found = super().live_limits() | {"tmp_bytes", "shm_bytes", "inodes"}
