@@ -44,7 +44,10 @@ if TYPE_CHECKING:
     """Kind, name and labels of a resource in an engine."""
 
 WAIT_S = 20.0
-NAMES = ("bwrap", "files", "init", "kernel", "llm-sandbox", "mux", "runsc", "supervisor", "zygote")
+NAMES = (
+    *("bwrap", "files", "init", "kernel", "llm-sandbox", "mux", "runner", "runsc", "supervisor"),
+    "zygote",
+)
 MARK = f"{MARKER}=".encode()
 """Variable of every program in a sandbox."""
 KEPT_IMAGES = ("llm-sandbox/", "llm-sandbox-test/", "debian")
