@@ -125,8 +125,9 @@ def test_a_killed_sandbox_host_costs_no_verdict():
         for number, result in enumerate(evaluator.map(samples(40))):
             results.append(result)
             if number in (5, 20):
-                for host in list(evaluator._backend._runner_hosts.values()):
-                    host.connection.close()
+                for hosts in list(evaluator._backend._runner_hosts.values()):
+                    for host in hosts:
+                        host.connection.close()
     assert 40 == len(results)
     assert {"AC", "WA"} == {str(result.verdict) for result in results}
 

@@ -61,7 +61,7 @@ class BubblewrapBackend(SupervisedBackend):
     def __init__(self) -> None:
         super().__init__()
         self._shared_hosts: dict[Network, BubblewrapHost] = {}
-        self._runner_hosts: dict[tuple[str, ...], BubblewrapHost] = {}
+        self._runner_hosts: dict[tuple[str, ...], list[BubblewrapHost]] = {}
         self._isolation: Isolation | None = None
         self._bwrap: Bwrap | None = None
         self._tree = find_tree()
@@ -145,12 +145,16 @@ class BubblewrapBackend(SupervisedBackend):
             far.close()
 
     def _runner_host(self, preload: tuple[str, ...]) -> BubblewrapHost:
-        host = self._runner_hosts.get(preload)
-        if host is None or not host.connection.is_alive:
+        """Return the supervisor with the fewest machines, one for each CPU at most: each makes one
+        machine at a time.
+        """
+        hosts = [host for host in self._runner_hosts.get(preload, ()) if host.connection.is_alive]
+        host = min(hosts, key=lambda host: len(host.machines), default=None)
+        if host is None or (host.machines and len(hosts) < (os.cpu_count() or 1)):
             environment.compile_guest()
-            host = self._runner_hosts[preload] = self._host(
-                "blocked", _layout("blocked"), preload=preload
-            )
+            host = self._host("blocked", _layout("blocked"), preload=preload)
+            hosts.append(host)
+        self._runner_hosts[preload] = hosts
         return host
 
     def layers(self, machine: Machine) -> LayerLocation:
