@@ -115,6 +115,10 @@ def races() -> list[Race]:
         plain.finish()
         science.finish()
 
+    def finish_both() -> None:
+        plain.finish()
+        container.finish()
+
     return [
         Race(
             name="evaluation",
@@ -170,7 +174,7 @@ def races() -> list[Race]:
             ),
             rounds=5,
             quick_rounds=2,
-            finish=lambda: (plain.finish(), container.finish()),
+            finish=finish_both,
             missing=lambda: missing_engine("docker"),
         ),
     ]
