@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from llm_sandbox.backends import selection
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import VERSION
-from llm_sandbox.evaluation.graders.base import GradingContext, find_grader
+from llm_sandbox.evaluation.graders.base import GraderFailedError, GradingContext, find_grader
 from llm_sandbox.evaluation.judging import Grade, to_result
 from llm_sandbox.evaluation.kinds import Test
 from llm_sandbox.evaluation.limits import EvalLimits
@@ -224,7 +224,7 @@ class Evaluator:
             except SandboxError as failure:
                 if isinstance(failure, ValidationError | UnsupportedError):
                     raise
-                if attempt > self._retries:
+                if attempt > self._retries or isinstance(failure, GraderFailedError):
                     infra = Grade(verdict=Verdict.INFRA_ERROR, error=failure.message)
                     results, error = [to_result(infra, index=0)], failure.message
                     break

@@ -359,6 +359,16 @@ def test_mistakes_are_named(given, words):
         given()
 
 
+def test_a_checker_that_raises_says_nothing_about_the_program():
+    from llm_sandbox.evaluation import CheckerTest
+
+    for checker in (lambda *_: 1 / 0, "import sys; sys.exit(3)", "not a program"):
+        report = evaluate([Sample("a", RIGHT, tests=[CheckerTest(checker, "1")])], **options())
+        (result,) = report
+        assert ("IE", None, 1) == (result.verdict, result.score, result.attempts)
+        assert "checker" in result.error
+
+
 def test_a_backend_without_isolation_is_refused():
     with pytest.raises(UnsupportedError, match="isolates nothing"):
         Evaluator(backend="local")

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from llm_sandbox.evaluation.comparison import Difference
-from llm_sandbox.evaluation.graders.base import GradingContext, register
+from llm_sandbox.evaluation.graders.base import GraderFailedError, GradingContext, register
 from llm_sandbox.evaluation.graders.call import grade_call, require_python
 from llm_sandbox.evaluation.judging import Grade, grade_run, one_line
 from llm_sandbox.evaluation.kinds import AssertTest
 from llm_sandbox.evaluation.runner import CallRun, Run
 from llm_sandbox.evaluation.sample_runner import Candidate, SampleRunner
 from llm_sandbox.evaluation.verdict import Verdict
-from llm_sandbox.exceptions import BackendError, ValidationError
+from llm_sandbox.exceptions import ValidationError
 
 __all__ = ["AssertGrader"]
 
@@ -43,7 +43,7 @@ def _by_proxy(test: AssertTest, runner: SampleRunner, context: GradingContext) -
         return calls.failed
     if ended is None:
         reason = grade_run(run)
-        raise BackendError(
+        raise GraderFailedError(
             f"the assertions did not come to an end: {reason.error if reason else 'no report'}",
             op="evaluate",
         )

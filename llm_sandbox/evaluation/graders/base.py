@@ -3,15 +3,26 @@
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.evaluation.judging import Grade
 from llm_sandbox.evaluation.kinds import Test
 from llm_sandbox.evaluation.sample_runner import Candidate, SampleRunner
-from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.exceptions import SandboxError, ValidationError
 
-__all__ = ["ENTRY_POINTS", "Grader", "GradingContext", "find_grader", "register"]
+__all__ = [
+    "ENTRY_POINTS",
+    "Grader",
+    "GraderFailedError",
+    "GradingContext",
+    "call_checker",
+    "find_grader",
+    "register",
+]
+
+_Answer = TypeVar("_Answer")
+
 
 ENTRY_POINTS = "llm_sandbox.graders"
 """Group of entry points: the name of an entry is a kind of test, its object a `Grader`."""
@@ -51,8 +62,27 @@ class Grader(Protocol):
 
         Raises:
             CompileFailed: The candidate does not compile.
+            GraderFailedError: The test's own code failed.
             SandboxError: A sandbox failed; the test is tried again elsewhere.
         """
+
+
+class GraderFailedError(SandboxError):
+    """Failure of the code that belongs to a test, which says nothing about the candidate."""
+
+
+def call_checker(checker: Callable[..., _Answer], *args: object) -> _Answer:
+    """Return what a checker says.
+
+    Raises:
+        GraderFailedError: It raised an exception.
+    """
+    try:
+        return checker(*args)
+    except Exception as error:
+        raise GraderFailedError(
+            f"the checker raised {type(error).__name__}: {error}", op="evaluate"
+        ) from error
 
 
 _own: dict[str, Callable[[], Grader]] = {}

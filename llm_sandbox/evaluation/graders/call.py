@@ -1,7 +1,7 @@
 """Grader of functions by their values."""
 
 from llm_sandbox.evaluation.comparison import Difference
-from llm_sandbox.evaluation.graders.base import GradingContext, register
+from llm_sandbox.evaluation.graders.base import GradingContext, call_checker, register
 from llm_sandbox.evaluation.judging import Grade, grade_run, last_error, one_line
 from llm_sandbox.evaluation.kinds import CallTest
 from llm_sandbox.evaluation.runner import CallRun, Run
@@ -26,7 +26,7 @@ class CallGrader:
         if failed is not None:
             return failed
         assert isinstance(run, CallRun)  # noqa: S101 - a module that did not load is graded above
-        difference = checker(test.expected, run.value)
+        difference = call_checker(checker, test.expected, run.value)
         if difference is None:
             return Grade(verdict=Verdict.ACCEPTED, run=run)
         return Grade(verdict=Verdict.WRONG_ANSWER, run=run, difference=difference)

@@ -3,7 +3,7 @@
 import selectors
 import time
 
-from llm_sandbox.evaluation.graders.base import GradingContext, register
+from llm_sandbox.evaluation.graders.base import GraderFailedError, GradingContext, register
 from llm_sandbox.evaluation.graders.stdio import grade_checker_run, to_bytes
 from llm_sandbox.evaluation.judging import Grade, grade_run
 from llm_sandbox.evaluation.kinds import InteractiveTest
@@ -32,7 +32,9 @@ class InteractiveGrader:
         try:
             interactor.compile()
         except CompileFailed as error:
-            raise BackendError(f"the interactor does not compile: {error}", op="evaluate") from None
+            raise GraderFailedError(
+                f"the interactor does not compile: {error}", op="evaluate"
+            ) from None
         runner.compile()
         judge = interactor.begin_dialogue([_INPUT], {_INPUT: to_bytes(test.input)})
         candidate = runner.begin_dialogue()

@@ -4,14 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from llm_sandbox.evaluation.comparison import Difference, find_checker
-from llm_sandbox.evaluation.graders.base import GradingContext, register
+from llm_sandbox.evaluation.graders.base import (
+    GraderFailedError,
+    GradingContext,
+    call_checker,
+    register,
+)
 from llm_sandbox.evaluation.judging import Grade, grade_run, last_error, one_line
 from llm_sandbox.evaluation.kinds import CheckerTest, StdioTest
 from llm_sandbox.evaluation.preparation import handler_of
 from llm_sandbox.evaluation.runner import Run
 from llm_sandbox.evaluation.sample_runner import Candidate, CompileFailed, SampleRunner
 from llm_sandbox.evaluation.verdict import Verdict
-from llm_sandbox.exceptions import BackendError
 
 __all__ = ["CheckerGrader", "StdioGrader", "grade_checker_run", "to_bytes"]
 
@@ -39,7 +43,7 @@ class StdioGrader:
         failed = grade_run(run)
         if failed is not None:
             return failed
-        difference = checker(to_bytes(test.expected), run.stdout)
+        difference = call_checker(checker, to_bytes(test.expected), run.stdout)
         if difference is None:
             return Grade(verdict=Verdict.ACCEPTED, run=run)
         verdict = Verdict.PRESENTATION if difference.presentation else Verdict.WRONG_ANSWER
@@ -58,7 +62,7 @@ class CheckerGrader:
         if failed is not None:
             return failed
         if callable(test.checker):
-            return _grade_answer(test.checker(stdin, run.stdout, answer), run)
+            return _grade_answer(call_checker(test.checker, stdin, run.stdout, answer), run)
         program = Candidate(
             code=test.checker,
             handler=handler_of(test.language),
@@ -68,7 +72,9 @@ class CheckerGrader:
         try:
             checked = context.tool(program).program(args=list(files), files=files)
         except CompileFailed as error:
-            raise BackendError(f"the checker does not compile: {error}", op="evaluate") from None
+            raise GraderFailedError(
+                f"the checker does not compile: {error}", op="evaluate"
+            ) from None
         return grade_checker_run(checked, run)
 
 
@@ -80,7 +86,7 @@ def grade_checker_run(checked: Run, run: Run | None) -> Grade:
         run: Run of the candidate.
 
     Raises:
-        BackendError: The checker failed, which says nothing about the candidate.
+        GraderFailedError: The checker failed, which says nothing about the candidate.
     """
     message = (checked.stderr + checked.stdout).decode("utf-8", "replace").strip()
     code = checked.exit_code
@@ -99,7 +105,7 @@ def grade_checker_run(checked: Run, run: Run | None) -> Grade:
         )
     reason = grade_run(checked)
     words = reason.error if reason is not None else last_error(checked)
-    raise BackendError(
+    raise GraderFailedError(
         f"the checker failed ({one_line(message) or words})",
         op="evaluate",
         hint="a checker exits with 0, 1, 2 or 7; 3 is a failure of its own",
