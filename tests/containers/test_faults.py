@@ -57,10 +57,8 @@ SOON_S = 20.0
 
 
 @pytest.fixture(autouse=True)
-def _nothing_ahead(monkeypatch):
-    """Sandboxes are counted here: none is made ahead of need."""
-    monkeypatch.setenv("LLM_SANDBOX_PREFORK", "0")
-    get_settings.cache_clear()
+def _settings(monkeypatch):
+    """A setting of one test is none of the next."""
     yield
     monkeypatch.undo()
     get_settings.cache_clear()
