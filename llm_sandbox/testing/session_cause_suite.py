@@ -72,13 +72,13 @@ class Way:
     cpu_s: float = 0.0
     """Minimum of the CPU seconds used."""
     measured: bool = False
-    """Whether the cause is measured outside."""
+    """True if the cause is measured outside."""
     note: str = ""
     """Text of an expected note."""
     needs: tuple[str, ...] = ()
     """Resources that the backend must enforce."""
     interrupted: bool = False
-    """Whether the run is interrupted from another thread."""
+    """True if the run is interrupted from another thread."""
     session: Mapping[str, Any] = field(default_factory=dict)
     """Further options of the session."""
 

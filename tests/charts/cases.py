@@ -76,7 +76,7 @@ class Case:
 
     path: Path
     program: str
-    """What runs inside: the data and the program."""
+    """Code that runs inside: the data and the program."""
     expected: list[dict[str, Any]]
     """One dict a figure, with the keys of a chart record that are known."""
     tolerance: float

@@ -28,7 +28,7 @@ COMMAND = [sys.executable, "-m", "llm_sandbox"]
 
 
 class Done(NamedTuple):
-    """What a command came to."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -113,7 +113,7 @@ class Family:
 
 
 def _lives(pid: int) -> bool:
-    """Whether it runs: one that has ended may be kept by whoever adopted it."""
+    """Tell a running process; one that has ended may be kept by whoever adopted it."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
