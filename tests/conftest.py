@@ -13,6 +13,7 @@ pytest_plugins = [
     "tests.plugins.leftovers",
     "tests.plugins.matrix_table",
     "tests.plugins.needed_engines",
+    "tests.plugins.prefork",
     "tests.plugins.shares",
 ]
 

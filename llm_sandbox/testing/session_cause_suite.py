@@ -1,7 +1,7 @@
 """Conformance suite of the reported causes of ends of runs."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from llm_sandbox.limits import Limits
 from llm_sandbox.security import get_security_policy
 from llm_sandbox.testing.suite import usable_backend
 
-__all__ = ["WAYS", "SessionCauseSuite", "Way"]
+__all__ = ["WAYS", "SessionCauseSuite", "SharedSession", "Way"]
 
 _MIB = 1 << 20
 _CHILDREN = """
@@ -72,13 +72,13 @@ class Way:
     cpu_s: float = 0.0
     """Minimum of the CPU seconds used."""
     measured: bool = False
-    """Whether the cause is measured outside."""
+    """True if the cause is measured outside."""
     note: str = ""
     """Text of an expected note."""
     needs: tuple[str, ...] = ()
     """Resources that the backend must enforce."""
     interrupted: bool = False
-    """Whether the run is interrupted from another thread."""
+    """True if the run is interrupted from another thread."""
     session: Mapping[str, Any] = field(default_factory=dict)
     """Further options of the session."""
 
@@ -337,6 +337,29 @@ WAYS: dict[str, Way] = {
 }
 
 
+class SharedSession:
+    """Session of several cases, which goes on after the end of a run as any session does."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._session: ArtifactSandboxSession | None = None
+
+    def open(self) -> ArtifactSandboxSession:
+        """Return the session, or a new one if the last case ended its sandbox."""
+        if self._session is not None and not self._session.is_open:
+            self.close()
+        if self._session is None:
+            self._session = ArtifactSandboxSession(self._backend)
+            self._session.open()
+        return self._session
+
+    def close(self) -> None:
+        """End the session."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+
 class SessionCauseSuite:
     """Behaviours of ended runs: status, exit code, signal, cause, resource usage, state."""
 
@@ -354,6 +377,14 @@ class SessionCauseSuite:
         """Provide the backend under test."""
         return usable_backend(cls.backend_name)
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def shared_session(cls, cause_backend: Backend) -> Iterator[SharedSession]:
+        """Provide a session of the defaults for the cases that need no other."""
+        shared = SharedSession(cause_backend)
+        yield shared
+        shared.close()
+
     def _need(self, backend: Backend, *needs: str) -> None:
         # Never tried where nothing would hold it: some of these ways use up a machine.
         isolation = backend.check()
@@ -365,14 +396,20 @@ class SessionCauseSuite:
                 pytest.skip(f"{backend.name} does not hold {need}: {self.lacks[need]}")
 
     @pytest.mark.parametrize("name", WAYS)
-    def test_each_end_is_told_apart(self, cause_backend: Backend, name: str) -> None:
+    def test_each_end_is_told_apart(
+        self, cause_backend: Backend, shared_session: SharedSession, name: str
+    ) -> None:
         """The result of each way to end says which it was."""
         way = WAYS[name]
         other = dict(self.otherwise.get(name, {}))
         may = other.pop("or_not", False)
         self._need(cause_backend, *way.needs)
-        with ArtifactSandboxSession(cause_backend, limits=way.limits, **way.session) as session:
-            result = _run(session, way)
+        if way.limits == Limits() and not way.session:
+            result = _run(shared_session.open(), way)
+        else:
+            options = {"limits": way.limits, **way.session}
+            with ArtifactSandboxSession(cause_backend, **options) as session:
+                result = _run(session, way)
         if not may or result.status is other.get("status"):
             way = replace(way, **other)
 

@@ -51,9 +51,18 @@ for name in sys.argv[2:]:
     importlib.import_module(name)
 if "matplotlib.pyplot" in sys.modules:
     plt = sys.modules["matplotlib.pyplot"]
+    # The pictures are not looked at here.
+    plt.rcParams["figure.dpi"] = plt.rcParams["savefig.dpi"] = 20
     plt.plot([1, 2])
     plt.gcf().canvas.draw()
     plt.close("all")
+if "plotly.express" in sys.modules:
+    # What the first figures load, one by one.
+    import nbformat.v4
+    express = sys.modules["plotly.express"]
+    for make in (express.scatter, express.line, express.bar, express.histogram, express.pie):
+        names = {"names": [1, 2], "values": [1, 2]} if make is express.pie else {"x": [1, 2]}
+        make(**names).to_plotly_json()
 driver = sys.argv[1]
 del sys.argv[1:]
 sys.path.insert(0, driver.rpartition("/")[0])
@@ -67,7 +76,7 @@ class Case:
 
     path: Path
     program: str
-    """What runs inside: the data and the program."""
+    """Code that runs inside: the data and the program."""
     expected: list[dict[str, Any]]
     """One dict a figure, with the keys of a chart record that are known."""
     tolerance: float

@@ -28,7 +28,7 @@ COMMAND = [sys.executable, "-m", "llm_sandbox"]
 
 
 class Done(NamedTuple):
-    """What a command came to."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -39,6 +39,8 @@ def environment(**changes: str) -> dict[str, str]:
     """The environment of a command, without what the caller's own would change."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LLM_SANDBOX")}
     own = {"PYTHONPATH": str(ROOT), "LLM_SANDBOX_CLI_DAEMON_S": "0"}
+    # Most commands end before the libraries of figures are loaded, which takes seconds of the CPU.
+    own["LLM_SANDBOX_PRELOAD"] = "lean"
     return {**kept, **own, "TERM": "xterm", "COLUMNS": "200", **changes}
 
 
@@ -111,7 +113,7 @@ class Family:
 
 
 def _lives(pid: int) -> bool:
-    """Whether it runs: one that has ended may be kept by whoever adopted it."""
+    """Tell a running process; one that has ended may be kept by whoever adopted it."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:

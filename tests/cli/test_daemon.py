@@ -102,7 +102,7 @@ def _read(path: Path) -> str:
 
 
 def _is_waiting(pid: int) -> bool:
-    """Whether the main thread receives from a socket, as a worker that is ready does."""
+    """Tell a worker that is ready: its main thread receives from a socket."""
     return "__skb_wait_for_more_packets" == _read(Path(f"/proc/{pid}/wchan"))
 
 
@@ -131,7 +131,7 @@ def daemon(runtime: Path, tmp_path: Path) -> Iterator[Daemon]:
     one.wait_for_worker()
     yield one
     one.stop()
-    assert not list(runtime.rglob("*"))
+    assert not [path for path in runtime.rglob("*") if not path.is_dir()]
 
 
 def served(daemon: Daemon, *words: str, **options: str) -> Done:
@@ -145,6 +145,10 @@ def served(daemon: Daemon, *words: str, **options: str) -> Done:
 
 def test_a_command_is_run_by_the_worker(daemon: Daemon) -> None:
     assert Done(0, "2\n", "") == served(daemon, "run", "-c", "print(2)")
+
+
+def test_another_login_has_the_same_daemon(daemon: Daemon) -> None:
+    assert "2\n" == served(daemon, "run", "-c", "print(2)", XDG_SESSION_ID="login-2").out
 
 
 def test_a_worker_runs_one_command_only(daemon: Daemon) -> None:
@@ -241,7 +245,7 @@ def test_a_command_with_other_resource_limits_runs_by_itself(daemon: Daemon) -> 
 
 
 def test_changed_settings_end_the_daemon(daemon: Daemon, tmp_path: Path) -> None:
-    """What the daemon has read is looked at before each command."""
+    """Settings that have changed since the start of the daemon are never used."""
     config = tmp_path / "config" / "llm-sandbox"
     other = Daemon(daemon.folder, daemon.cwd)
     other.variables["XDG_CONFIG_HOME"] = str(config.parent)

@@ -57,10 +57,8 @@ SOON_S = 20.0
 
 
 @pytest.fixture(autouse=True)
-def _nothing_ahead(monkeypatch):
-    """Sandboxes are counted here: none is made ahead of need."""
-    monkeypatch.setenv("LLM_SANDBOX_PREFORK", "0")
-    get_settings.cache_clear()
+def _settings(monkeypatch):
+    """A setting of one test is none of the next."""
     yield
     monkeypatch.undo()
     get_settings.cache_clear()
@@ -306,7 +304,7 @@ def test_a_container_that_is_paused_during_a_command(api, later):
 
 
 def test_a_paused_container_says_how_it_goes_on(api):
-    """What is asked of it meanwhile fails with the command to type; after that it works."""
+    """Requests meanwhile fail with the command to type; after that they work."""
     with Sandbox.create(backend="docker") as sandbox:
         container = sandbox._machine.container
         api.pause(container)
@@ -328,7 +326,7 @@ def test_a_paused_container_says_how_it_goes_on(api):
 
 
 def test_a_missing_image_is_refused(monkeypatch):
-    """Where nothing is to be fetched, the error says how to do so by hand."""
+    """With a policy of no pulls, the error says how to pull by hand."""
     monkeypatch.setenv("LLM_SANDBOX_MISSING_IMAGES", "refuse")
     get_settings.cache_clear()
     with pytest.raises(ImageNotFoundError) as caught:

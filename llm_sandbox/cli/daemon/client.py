@@ -35,8 +35,10 @@ MAX_REQUEST = 100_000
 
 _WAIT_S = 2.0
 _LOST = 125
-_NAMES = ("HOME", "LANG", "LANGUAGE", "PATH", "TMPDIR", "TZ", "VIRTUAL_ENV")
-_PREFIXES = ("DOCKER_", "LC_", "LD_", "LLM_SANDBOX_", "PYTHON", "XDG_")
+_NAMES = ("HOME", "LANG", "LANGUAGE", "PATH", "TMPDIR", "TZ", "VIRTUAL_ENV", "XDG_RUNTIME_DIR")
+# Not all of XDG_*: XDG_SESSION_ID differs for each login.
+_HOMES = tuple(f"XDG_{name}_HOME" for name in ("CACHE", "CONFIG", "DATA", "STATE"))
+_PREFIXES = ("DOCKER_", "LC_", "LD_", "LLM_SANDBOX_", "PYTHON", *_HOMES)
 _NAMESPACES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 _CREDENTIALS = (
     "Uid:", "Gid:", "Groups:", "CapInh:", "CapPrm:", "CapEff:", "CapBnd:", "CapAmb:",
