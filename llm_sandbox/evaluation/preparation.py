@@ -22,6 +22,8 @@ from llm_sandbox.session import transfer
 
 __all__ = ["Prepared", "Preparer", "ReferenceFailedError", "handler_of"]
 
+_MOST_HASHES = 10_000
+
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
@@ -78,17 +80,22 @@ class Preparer:
         self._filled: dict[str, Task] = {}
         self._hashes: dict[int, tuple[object, str]] = {}
 
-    def prepare(self, sample: Sample) -> Prepared:
+    def prepare(self, sample: Sample, task: Task | None = None) -> Prepared:
         """Return a sample with its code, tests and limits.
+
+        Args:
+            sample: The sample.
+            task: Its task; None for the one that it names.
 
         Raises:
             ValidationError: The sample is not valid; the message says what is missing.
         """
-        left_out = ""
+        given, left_out = task, ""
         try:
-            task = self._task_of(sample)
+            task = self._task_of(sample) if given is None else self._fill(given)
         except ReferenceFailedError as error:
-            task, left_out = replace(self._tasks[str(sample.task)], tests=()), error.message
+            failed = self._tasks[str(sample.task)] if given is None else given
+            task, left_out = replace(failed, tests=()), error.message
         language = sample.language or (task.language if task else None) or self._language
         tests = sample.tests
         if tests is None:
@@ -160,6 +167,8 @@ class Preparer:
         for test in tests:
             digest.update(_encode_test(test))
         found = digest.hexdigest()
+        if len(self._hashes) >= _MOST_HASHES:
+            self._hashes.clear()
         self._hashes[id(tests)] = (tests, found)
         return found
 

@@ -1,0 +1,136 @@
+"""Engine of a Ray cluster: one actor on each node."""
+
+import contextlib
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future
+from typing import Any
+
+from llm_sandbox.evaluation.engines.base import WorkerLostError
+from llm_sandbox.evaluation.engines.batch_worker import BatchWorker
+from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyError, ValidationError
+
+__all__ = ["RayEngine"]
+
+_END_S = 10.0
+_BATCHES = 2
+"""Batches of an actor that overlap, so that its last tests do not wait for one another."""
+
+
+class RayEngine:
+    """Engine of a Ray cluster: one actor on each node, for all of its CPUs.
+
+    The library has to be installed on each node. A cluster that this process is connected to is
+    used; otherwise the one at `address`; otherwise Ray starts one on this machine, which ends with
+    the engine. Ray writes a token into the user's home the first time.
+
+    Args:
+        address: Address of a cluster, such as ``auto`` or ``ray://head:10001``.
+        cpus: CPUs of each node to reserve, and so many tests at the same time; None for all of a
+            node. A cluster in which others hold CPUs needs a number, or its actors wait for ever,
+            and are left out.
+
+    Raises:
+        ValidationError: `cpus` is invalid.
+    """
+
+    def __init__(self, address: str | None = None, *, cpus: int | None = None) -> None:
+        if cpus is not None and (not isinstance(cpus, int) or isinstance(cpus, bool) or cpus < 1):
+            raise ValidationError(
+                f"invalid cpus: expected at least 1, got {cpus!r}", parameter="cpus"
+            )
+        self._address = address
+        self._cpus = cpus
+        self._ray: Any = None
+        self._is_ours = False
+        self._setup: Any = None
+        self._actors: dict[str, Any] = {}
+
+    def start(self, setup: bytes) -> None:
+        """Start an actor on each node; see `Engine.start`.
+
+        Raises:
+            BackendUnavailableError: The cluster does not answer, or has no CPU.
+            MissingDependencyError: Ray is not installed.
+        """
+        try:
+            import ray
+        except ModuleNotFoundError as error:
+            raise MissingDependencyError("ray is not installed", extra="ray") from error
+        self._ray = ray
+        self._connect()
+        # Once for all actors, and again for those that Ray starts anew.
+        self._setup = ray.put(setup)
+        for node in ray.nodes():
+            cpus = int(node["Resources"].get("CPU", 0)) if node["Alive"] else 0
+            if cpus > 0:
+                name = f"{node['NodeManagerHostname']}-{node['NodeID'][:8]}"
+                self._actors[name] = self._actor(node["NodeID"], min(cpus, self._cpus or cpus))
+        if not self._actors:
+            raise BackendUnavailableError("no node of the Ray cluster has a CPU", op="evaluate")
+
+    def _connect(self) -> None:
+        if self._ray.is_initialized():
+            return
+        options: dict[str, Any] = {"log_to_driver": False}
+        if self._address is None and "RAY_ADDRESS" not in os.environ:
+            options |= {"include_dashboard": False, "num_cpus": self._cpus or _cpus_here()}
+        try:
+            self._ray.init(address=self._address, **options)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise BackendUnavailableError(
+                f"the Ray cluster does not answer: {error}"[:500], op="evaluate"
+            ) from error
+        self._is_ours = True
+
+    def _actor(self, node: str, cpus: int) -> Any:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        actor = self._ray.remote(BatchWorker).options(
+            num_cpus=cpus,
+            max_restarts=-1,
+            # The driver repeats by what has failed; Ray would by no reason but that it did.
+            max_task_retries=0,
+            max_concurrency=_BATCHES,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
+        )
+        return actor.remote(self._setup, cpus)
+
+    def workers(self) -> Sequence[str]:
+        """Return the names of the actors, made of those of their nodes."""
+        return list(self._actors)
+
+    def submit(self, worker: str, batch: bytes) -> Future[bytes]:
+        """Send a batch to an actor; see `Engine.submit`."""
+        try:
+            found: Future[bytes] = self._actors[worker].answer.remote(batch).future()
+        except Exception as error:  # noqa: BLE001 - a lost actor, as the answer to the batch
+            found = Future()
+            found.set_exception(WorkerLostError(f"worker {worker} is gone: {error}"[:500]))
+        return found
+
+    def restart(self, worker: str) -> None:
+        """Kill the process of an actor, which Ray starts again; see `Engine.restart`."""
+        actor = self._actors.get(worker)
+        if actor is not None:
+            self._ray.kill(actor, no_restart=False)
+
+    def close(self) -> None:
+        """End the actors, and a cluster that was started or connected to for them."""
+        actors, self._actors = self._actors, {}
+        if self._ray is None:
+            return
+        if self._ray.is_initialized():
+            ends = [actor.close.remote() for actor in actors.values()]
+            if ends:
+                self._ray.wait(ends, num_returns=len(ends), timeout=_END_S)
+            for actor in actors.values():
+                with contextlib.suppress(Exception):
+                    self._ray.kill(actor, no_restart=True)
+            if self._is_ours:
+                self._ray.shutdown()
+        self._setup, self._is_ours = None, False
+
+
+def _cpus_here() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
