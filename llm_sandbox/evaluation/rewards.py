@@ -99,7 +99,7 @@ def rewards_of_samples(
     return [number if score is None else score for score in scores]
 
 
-def completion_text(completion: Completion) -> str:
+def completion_text(completion: object) -> str:
     """Return the text of a completion: of a conversation, the content of its last message.
 
     Raises:

@@ -7,8 +7,9 @@ from typing import Any
 
 from llm_sandbox.evaluation.engines.base import WorkerLostError
 from llm_sandbox.evaluation.engines.batch_worker import BatchWorker
+from llm_sandbox.evaluation.engines.counts import check_count
 from llm_sandbox.evaluation.engines.lane import Lane
-from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyError, ValidationError
+from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyError
 
 __all__ = ["DaskEngine"]
 
@@ -31,10 +32,8 @@ class DaskEngine:
     """
 
     def __init__(self, cluster: Any = None, *, cpus: int | None = None) -> None:
-        if cpus is not None and (not isinstance(cpus, int) or isinstance(cpus, bool) or cpus < 1):
-            raise ValidationError(
-                f"invalid cpus: expected at least 1, got {cpus!r}", parameter="cpus"
-            )
+        if cpus is not None:
+            check_count("cpus", cpus)
         self._cluster = cluster
         self._cpus = cpus
         self._client: Any = None

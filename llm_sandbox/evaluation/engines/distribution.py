@@ -3,29 +3,27 @@
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
 from itertools import islice
+from typing import TypeAlias
 
 from llm_sandbox.evaluation.breaker import Breaker, EvaluationStoppedError
-from llm_sandbox.evaluation.engines.base import WorkerLostError
 from llm_sandbox.evaluation.engines.batch_size import BatchSizes
-from llm_sandbox.evaluation.engines.messages import decode, encode, write_sample
+from llm_sandbox.evaluation.engines.flights import MOST_IN_FLIGHT, Flight, Flights
+from llm_sandbox.evaluation.engines.messages import write_sample
 from llm_sandbox.evaluation.engines.tested_workers import TestedWorkers
 from llm_sandbox.evaluation.engines.travelling_sample import TravellingSample
 from llm_sandbox.evaluation.preparation import Prepared
 from llm_sandbox.evaluation.results import SampleResult
 from llm_sandbox.evaluation.verdict import Verdict
-from llm_sandbox.exceptions import SandboxError, ValidationError
+from llm_sandbox.exceptions import ValidationError
 
 __all__ = ["distribute"]
 
-_IN_FLIGHT = 2
 _POLL_S = 0.25
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 10.0
-_GRACE_S = 300.0
-"""A batch may wait for the reference solutions of its tasks, and for attempts of the evaluator."""
 _AHEAD = 4096
+
+_Found: TypeAlias = tuple[TravellingSample, SampleResult]
 
 
 def distribute(
@@ -70,15 +68,6 @@ def distribute(
             run.finished = following
 
 
-@dataclass(frozen=True)
-class _Flight:
-    """Batch that a worker has."""
-
-    worker: str
-    samples: list[TravellingSample]
-    deadline: float
-
-
 class _Distribution:
     def __init__(
         self,
@@ -91,13 +80,12 @@ class _Distribution:
         self._samples = enumerate(samples)
         self._workers = workers
         self._retries = retries
-        self._timeout = batch_timeout
+        self._flights = Flights(workers, batch_timeout)
         self._ahead = ahead
         self.finished = 0
         """Number of results that the consumer of an ordered run has had."""
         self._taken = 0
         self._again: deque[TravellingSample] = deque()
-        self._flights: dict[Future[bytes], _Flight] = {}
         self._sizes = BatchSizes()
         self._breaker = Breaker()
         self._failures: Counter[str] = Counter()
@@ -108,30 +96,28 @@ class _Distribution:
         try:
             yield from self._results()
         finally:
-            for future in self._flights:
-                future.cancel()
+            self._flights.cancel()
 
     def _results(self) -> Iterator[tuple[int, SampleResult]]:
         while True:
             self._fill()
             if self._flights:
-                done, _ = wait(self._flights, _POLL_S, FIRST_COMPLETED)
-                for future in done:
-                    for sample, result in self._land(future):
-                        yield sample.index, result
-                        self._note(result)
-                for sample, result in self._expired():
-                    yield sample.index, result
-                    self._note(result)
+                for flight in self._flights.landed(_POLL_S):
+                    yield from self._noted(self._land(flight))
+                for flight in self._flights.expired():
+                    error = f"worker {flight.worker} did not answer"
+                    yield from self._noted(self._fail(flight, error))
             elif self._is_exhausted and not self._again:
                 return
             else:
                 self._workers.require()
                 time.sleep(_POLL_S)
 
-    def _note(self, result: SampleResult) -> None:
-        if result.attempts:  # otherwise its task was left out, and nothing has failed
-            self._breaker.note(result.verdict is Verdict.INFRA_ERROR, result.error)
+    def _noted(self, found: Iterable[_Found]) -> Iterator[tuple[int, SampleResult]]:
+        for sample, result in found:
+            yield sample.index, result
+            if result.attempts:  # otherwise its task was left out, and nothing has failed
+                self._breaker.note(result.verdict is Verdict.INFRA_ERROR, result.error)
 
     # --- to the workers
 
@@ -139,18 +125,19 @@ class _Distribution:
         usable = self._workers.update()
         now = time.monotonic()
         ready = [name for name in usable if self._paused.get(name, 0.0) <= now]
-        busy = Counter(flight.worker for flight in self._flights.values())
-        for level in range(_IN_FLIGHT):
+        busy = self._flights.busy()
+        for level in range(MOST_IN_FLIGHT):
             for worker in ready:
-                if busy[worker] == level and (batch := self._take(worker, usable)):
-                    self._send(worker, batch)
-                    busy[worker] += 1
+                if busy[worker] == level and (batch := self._take(worker, usable, level == 0)):
+                    busy[worker] += self._flights.send(worker, batch).weight
 
-    def _take(self, worker: str, usable: list[str]) -> list[TravellingSample]:
+    def _take(self, worker: str, usable: list[str], is_idle: bool) -> list[TravellingSample]:
+        if self._again and not is_idle:
+            return []  # so that the worker becomes idle
         for sample in self._again:
             if worker not in sample.avoided or sample.avoided.issuperset(usable):
                 self._again.remove(sample)
-                # Alone, so that a sample that ends its worker does so to no other.
+                # Alone, so that a sample that ends its worker takes no other one with it.
                 return [sample]
         size = self._sizes.next(worker, self._workers.parallel(worker))
         if self._ahead is not None:
@@ -165,22 +152,11 @@ class _Distribution:
         self._taken += len(batch)
         return batch
 
-    def _send(self, worker: str, batch: list[TravellingSample]) -> None:
-        message = encode({"samples": [sample.record for sample in batch]})
-        before = [flight.deadline for flight in self._flights.values() if flight.worker == worker]
-        begun = max(time.monotonic(), *before) if before else time.monotonic()
-        most = self._timeout
-        if most is None:
-            most = _GRACE_S + sum(sample.most_seconds() for sample in batch)
-        future = self._workers.submit(worker, message)
-        self._flights[future] = _Flight(worker, batch, begun + most)
-
     # --- back from them
 
-    def _land(self, future: Future[bytes]) -> Iterator[tuple[TravellingSample, SampleResult]]:
-        flight = self._flights.pop(future)
+    def _land(self, flight: Flight) -> Iterator[_Found]:
         try:
-            results, time_s = _read(future.result(), flight.samples)
+            results, time_s = flight.read()
         except ValidationError:
             raise
         except EvaluationStoppedError as error:
@@ -203,18 +179,7 @@ class _Distribution:
             else:
                 yield sample, sample.result(result)
 
-    def _expired(self) -> Iterator[tuple[TravellingSample, SampleResult]]:
-        now = time.monotonic()
-        late = {flight.worker for flight in self._flights.values() if flight.deadline < now}
-        for worker in late:
-            self._workers.restart(worker)
-            for future, flight in list(self._flights.items()):
-                # An answer that still comes is for nobody: the samples are given to others now.
-                if flight.worker == worker:
-                    del self._flights[future]
-                    yield from self._fail(flight, f"worker {worker} did not answer")
-
-    def _fail(self, flight: _Flight, error: str) -> Iterator[tuple[TravellingSample, SampleResult]]:
+    def _fail(self, flight: Flight, error: str) -> Iterator[_Found]:
         self._failures[flight.worker] += 1
         pause = _FIRST_PAUSE_S * 2 ** min(self._failures[flight.worker], 10)
         self._paused[flight.worker] = time.monotonic() + min(pause, _LONGEST_PAUSE_S)
@@ -224,22 +189,6 @@ class _Distribution:
                 yield sample, sample.failure(flight.worker, self._workers.name)
             else:
                 self._again.append(sample)
-
-
-def _read(answer: bytes, samples: list[TravellingSample]) -> tuple[list[SampleResult], float]:
-    """Return the results of a batch, and the seconds that it took.
-
-    Raises:
-        SandboxError: The worker says what has failed.
-        WorkerLostError: The answer is not one to these samples.
-    """
-    message = decode(answer)
-    if "error" in message:
-        raise SandboxError.from_dict(message["error"])
-    results = [SampleResult.from_json(one) for one in message["results"]]
-    if [result.id for result in results] != [one.prepared.sample.id for one in samples]:
-        raise WorkerLostError("the answer is about other samples")
-    return results, float(message["time_s"])
 
 
 def _words(error: Exception) -> str:

@@ -1,7 +1,6 @@
 """Engine of processes on this machine."""
 
 import contextlib
-import os
 import socket
 import subprocess
 import sys
@@ -13,9 +12,10 @@ from pathlib import Path
 
 import llm_sandbox
 from llm_sandbox.evaluation.engines.base import WorkerLostError
+from llm_sandbox.evaluation.engines.counts import check_count, cpus_here
 from llm_sandbox.evaluation.engines.frames import read_frame, write_frame
 from llm_sandbox.evaluation.engines.lane import Lane
-from llm_sandbox.exceptions import BackendUnavailableError, ValidationError
+from llm_sandbox.exceptions import BackendUnavailableError
 
 __all__ = ["LocalEngine"]
 
@@ -46,11 +46,8 @@ class LocalEngine:
 
     def __init__(self, processes: int | None = None) -> None:
         if processes is None:
-            processes = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-        if not isinstance(processes, int) or isinstance(processes, bool) or processes < 1:
-            raise ValidationError(
-                f"invalid processes: expected at least 1, got {processes!r}", parameter="processes"
-            )
+            processes = cpus_here()
+        check_count("processes", processes)
         self.processes = processes
         """Number of processes."""
         self._setup = b""

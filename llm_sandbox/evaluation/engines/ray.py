@@ -8,7 +8,8 @@ from typing import Any
 
 from llm_sandbox.evaluation.engines.base import WorkerLostError
 from llm_sandbox.evaluation.engines.batch_worker import BatchWorker
-from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyError, ValidationError
+from llm_sandbox.evaluation.engines.counts import check_count, cpus_here
+from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyError
 
 __all__ = ["RayEngine"]
 
@@ -35,10 +36,8 @@ class RayEngine:
     """
 
     def __init__(self, address: str | None = None, *, cpus: int | None = None) -> None:
-        if cpus is not None and (not isinstance(cpus, int) or isinstance(cpus, bool) or cpus < 1):
-            raise ValidationError(
-                f"invalid cpus: expected at least 1, got {cpus!r}", parameter="cpus"
-            )
+        if cpus is not None:
+            check_count("cpus", cpus)
         self._address = address
         self._cpus = cpus
         self._ray: Any = None
@@ -74,7 +73,7 @@ class RayEngine:
             return
         options: dict[str, Any] = {"log_to_driver": False}
         if self._address is None and "RAY_ADDRESS" not in os.environ:
-            options |= {"include_dashboard": False, "num_cpus": self._cpus or _cpus_here()}
+            options |= {"include_dashboard": False, "num_cpus": self._cpus or cpus_here()}
         try:
             self._ray.init(address=self._address, **options)
         except (ConnectionError, RuntimeError, ValueError) as error:
@@ -130,7 +129,3 @@ class RayEngine:
             if self._is_ours:
                 self._ray.shutdown()
         self._setup, self._is_ours = None, False
-
-
-def _cpus_here() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
