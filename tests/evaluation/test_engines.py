@@ -295,7 +295,7 @@ def test_a_worker_that_fails_its_self_test_is_left_out():
 
 def test_no_worker_is_an_error_that_says_why():
     engine = DyingEngine(lambda worker, batch: True)
-    with pytest.raises(BackendUnavailableError, match="one: .* gone; two: .* gone"):
+    with pytest.raises(BackendUnavailableError, match=r"one: .* gone; two: .* gone"):
         evaluate(samples(1), engine=engine, progress_bar=False, **OPTIONS)
     assert engine.closed
 
@@ -318,7 +318,7 @@ def test_a_function_as_checker_is_refused():
         {"samples": samples(1), "tasks": [Task(id="task", tests=(test,))]},
         {"samples": samples(1), "tests": [test]},
     ):
-        with pytest.raises(ValidationError, match="another process.*function") as failure:
+        with pytest.raises(ValidationError, match=r"another process.*function") as failure:
             evaluate(engine=LocalEngine(1), progress_bar=False, **arguments, **OPTIONS)
         assert "engine=None" in failure.value.hint
 
@@ -333,7 +333,7 @@ def test_a_field_that_is_no_json_is_refused():
     ("engine", "workers"), [("cluster", "auto"), (object(), "auto"), (LocalEngine(1), 2)]
 )
 def test_invalid_engines(engine, workers):
-    with pytest.raises(ValidationError, match="invalid (engine|workers)"):
+    with pytest.raises(ValidationError, match=r"invalid (engine|workers)"):
         evaluate(samples(1), engine=engine, workers=workers, progress_bar=False, **OPTIONS)
 
 
