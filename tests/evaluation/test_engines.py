@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import llm_sandbox
 from llm_sandbox.evaluation import (
     CallTest,
     CheckerTest,
@@ -379,7 +380,7 @@ def test_dask_is_missing():
 def ray(monkeypatch, tmp_path):
     """A cluster of this machine, whose token is not written into the user's home."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["."]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(llm_sandbox.__file__).parents[1]))
     import ray
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)

@@ -79,10 +79,8 @@ def test_rewards_are_shares_of_tests(graded):
 
 
 def test_each_completion_has_its_tests(graded):
-    found = graded.rewards([RIGHT, RIGHT, PROGRAM], [DOUBLE, [AssertTest("f(1) == 3")], PAIRS])
-    assert [1.0, 1.0] == [found[0], found[2]]
-    wrong = graded.rewards([RIGHT, PROGRAM], [[AssertTest("assert f(1) == 3")], PAIRS])
-    assert [0.0, 1.0] == wrong
+    wrong = [AssertTest("assert f(1) == 3")]
+    assert [1.0, 0.0, 1.0] == graded.rewards([RIGHT, RIGHT, PROGRAM], [DOUBLE, wrong, PAIRS])
 
 
 def test_no_completions_have_no_rewards(graded):
@@ -325,7 +323,7 @@ def as_rubric(function, state, **more):
     allowed = {name: value for name, value in given.items() if name in names}
     try:
         return float(asyncio.run(function(**allowed)))
-    except Exception:
+    except Exception:  # noqa: BLE001 - as there
         return 0.0
 
 

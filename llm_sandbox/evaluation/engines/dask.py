@@ -7,13 +7,14 @@ from typing import Any
 
 from llm_sandbox.evaluation.engines.base import WorkerLostError
 from llm_sandbox.evaluation.engines.batch_worker import BatchWorker
-from llm_sandbox.evaluation.engines.counts import check_count
+from llm_sandbox.evaluation.engines.counts import check_count, cpus_here
 from llm_sandbox.evaluation.engines.lane import Lane
 from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyError
 
 __all__ = ["DaskEngine"]
 
 _END_S = 10.0
+_POLL_S = 1.0
 
 
 class DaskEngine:
@@ -24,7 +25,8 @@ class DaskEngine:
 
     Args:
         cluster: A `distributed.Client`, or the address of a scheduler; None to start a cluster of
-            one worker on this machine, which ends with the engine.
+            one worker on this machine, which ends with the engine. That starts processes which
+            import the main module: a script needs ``if __name__ == "__main__"``.
         cpus: Number of tests that run at the same time in each worker; None for its threads.
 
     Raises:
@@ -37,7 +39,7 @@ class DaskEngine:
         self._cluster = cluster
         self._cpus = cpus
         self._client: Any = None
-        self._is_ours = False
+        self._own: list[Any] = []
         self._setup = b""
         self._lanes: dict[str, Lane] = {}
 
@@ -53,16 +55,20 @@ class DaskEngine:
         except ModuleNotFoundError as error:
             raise MissingDependencyError("distributed is not installed", extra="dask") from error
         self._setup = setup
-        self._is_ours = not isinstance(self._cluster, distributed.Client)
         try:
-            if not self._is_ours:
+            if isinstance(self._cluster, distributed.Client):
                 self._client = self._cluster
-            elif self._cluster is None:
-                self._client = distributed.Client(
-                    n_workers=1, threads_per_worker=self._cpus, dashboard_address=None
+                return
+            cluster = self._cluster
+            if cluster is None:
+                cluster = distributed.LocalCluster(
+                    n_workers=1,
+                    threads_per_worker=self._cpus or cpus_here(),
+                    dashboard_address=None,
                 )
-            else:
-                self._client = distributed.Client(self._cluster)
+                self._own.append(cluster)
+            self._client = distributed.Client(cluster)
+            self._own.append(self._client)
         except (OSError, TimeoutError, ValueError) as error:
             raise BackendUnavailableError(
                 f"the Dask cluster does not answer: {error}"[:500], op="evaluate"
@@ -70,7 +76,7 @@ class DaskEngine:
 
     def workers(self) -> Sequence[str]:
         """Return the addresses of the workers that are there."""
-        found = self._client.scheduler_info(n_workers=-1)["workers"] if self._client else {}
+        found = _members(self._client) if self._client is not None else {}
         for name, lane in list(self._lanes.items()):
             if name not in found or not lane.is_open:
                 del self._lanes[name]
@@ -103,14 +109,17 @@ class DaskEngine:
         lanes, self._lanes = self._lanes, {}
         for lane in lanes.values():
             lane.close()
-        client, self._client = self._client, None
-        if client is not None and self._is_ours:
-            cluster = client.cluster
-            client.close()
-            if cluster is not None:
-                cluster.close()
+        self._client = None
+        while self._own:
+            self._own.pop().close()
         for lane in lanes.values():
             lane.join(_END_S)
+
+
+def _members(client: Any) -> dict[str, Any]:
+    """Return facts about the workers of a cluster by their address."""
+    found: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
+    return found
 
 
 def _calls(client: Any, worker: str, setup: bytes, cpus: int) -> Callable[[bytes], bytes]:
@@ -120,18 +129,28 @@ def _calls(client: Any, worker: str, setup: bytes, cpus: int) -> Callable[[bytes
     def call(batch: bytes) -> bytes:
         nonlocal actor
         if actor is None:
-            data = client.scatter(setup, workers=[worker], hash=False)
-            actor = client.submit(
+            made = client.submit(
                 BatchWorker,
-                data,
+                client.scatter(setup, workers=[worker], hash=False),
                 cpus,
                 actor=True,
                 pure=False,
                 retries=0,
                 workers=[worker],
                 allow_other_workers=False,
-            ).result()
-        answer: bytes = actor.answer(batch).result()
+            )
+            actor = _result(client, worker, made)
+        answer: bytes = _result(client, worker, actor.answer(batch))
         return answer
 
     return call
+
+
+def _result(client: Any, worker: str, future: Any) -> Any:
+    """Return the result of a future, which would wait for ever for a worker that is gone."""
+    while True:
+        try:
+            return future.result(timeout=_POLL_S)
+        except TimeoutError:
+            if worker not in _members(client):
+                raise WorkerLostError("it has left the cluster") from None
