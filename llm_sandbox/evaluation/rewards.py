@@ -52,7 +52,7 @@ def rewards(
         ValidationError: An argument is invalid.
     """
     _check_mode(mode)
-    tasks = [replace(task, score=mode) for task in _tasks(tests, len(completions))]
+    tasks = _tasks(tests, len(completions), mode)
     samples = [
         Sample(f"{task.id}#{index}", completion=completion_text(completion))
         for index, (completion, task) in enumerate(zip(completions, tasks, strict=True))
@@ -158,9 +158,9 @@ def _check_on_infra(on_infra: object) -> None:
         )
 
 
-def _tasks(tests: Any, count: int) -> list[Task]:
+def _tasks(tests: Any, count: int, mode: ScorePolicy) -> list[Task]:
     if isinstance(tests, Task | Test | str | Mapping) or _is_of_tests(tests):
-        return [to_task(tests)] * count
+        return [replace(to_task(tests), score=mode)] * count
     if not isinstance(tests, Sequence) or len(tests) != count:
         got = f"{len(tests)}" if isinstance(tests, Sequence) else type(tests).__name__
         raise ValidationError(
@@ -170,7 +170,7 @@ def _tasks(tests: Any, count: int) -> list[Task]:
     known: dict[int, Task] = {}
     for one in tests:
         if id(one) not in known:
-            known[id(one)] = to_task(one)
+            known[id(one)] = replace(to_task(one), score=mode)
     return [known[id(one)] for one in tests]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import signal
@@ -23,6 +24,7 @@ from llm_sandbox.evaluation import (
     Task,
     evaluate,
 )
+from llm_sandbox.evaluation.datasets import EXPECTED_FROM_REFERENCE
 from llm_sandbox.evaluation.engines import (
     BatchWorker,
     DaskEngine,
@@ -84,14 +86,27 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
+def processes() -> set[int]:
+    """Return the ids of the processes of local engines of this process."""
+    found = set()
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
+            if (
+                int(parent) == os.getpid()
+                and b"engines.local_process" in (entry / "cmdline").read_bytes()
+            ):
+                found.add(int(entry.name))
+    return found
+
+
 @pytest.fixture
 def local():
     """An engine of two processes, of which nothing is left."""
     engine = LocalEngine(2)
     yield engine
-    known = engine.process_ids().values()
     engine.close()
-    assert not [pid for pid in known if alive(pid)]
+    assert set() == processes()
 
 
 @pytest.fixture
@@ -139,6 +154,31 @@ def test_results_come_in_the_order_of_samples(evaluator):
     found = list(evaluator.map(given, ordered=True))
     assert [one.id for one in given] == [one.id for one in found]
     assert all(one.passed for one in found)
+
+
+def test_texts_that_no_file_can_hold_get_there(evaluator):
+    given = Sample("one", 'print("\ud800" and 42)', tests=[TEST])
+    (found,) = evaluator.map([given])
+    with Evaluator(**OPTIONS) as here:
+        assert facts([here.run(given)]) == facts([found])
+
+
+def test_expected_values_of_references(local):
+    """The reference runs on the workers, and the key is that of a run in this process."""
+    test = CallTest("f", [3], expected=EXPECTED_FROM_REFERENCE)
+    tasks = [
+        Task(id="good", tests=(test,), reference="def f(x): return 2 * x"),
+        Task(id="bad", tests=(test,), reference="def f(x): return x / 0"),
+    ]
+    given = [
+        Sample(f"{task}/{code[-1]}", code, task=task)
+        for task in ("good", "bad")
+        for code in ("def f(x): return x * 2", "def f(x): return x")
+    ]
+    here = evaluate(given, tasks=tasks, progress_bar=False, **OPTIONS)
+    there = evaluate(given, tasks=tasks, progress_bar=False, engine=local, **OPTIONS)
+    assert facts(here) == facts(there)
+    assert {"AC": 1, "WA": 1, "IE": 2} == {str(k): n for k, n in there.by_verdict().items()}
 
 
 def test_an_engine_is_started_again(local):

@@ -155,7 +155,10 @@ class _Process:
         except OSError as error:
             raise WorkerLostError(f"its process ended: {error.strerror}") from error
         if answer is None:
-            code = self._process.wait()
+            try:
+                code = self._process.wait(_END_S)
+            except subprocess.TimeoutExpired as error:
+                raise WorkerLostError("its process has closed the connection") from error
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             raise WorkerLostError(f"its process ended: {how}")
         return answer

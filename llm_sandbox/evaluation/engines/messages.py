@@ -23,6 +23,8 @@ __all__ = ["decode", "encode", "encode_setup", "make_evaluator", "read_sample", 
 
 _HINT = "run it in this process, with engine=None"
 _NO_TASK = "-"
+_CODES = ("code", "completion", "setup")
+"""Fields with the text of models, which may have lone surrogates: a file cannot, and JSON can."""
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
@@ -104,6 +106,9 @@ def write_sample(sample: Sample) -> dict[str, Any]:
         ValidationError: A test or a field is not JSON, such as a checker that is a function.
     """
     written: dict[str, Any] = _written(f"sample {sample.id!r:.80}", sample_to_json, sample)
+    exact = {name: written[name] for name in _CODES if not _is_encodable(written.get(name))}
+    if exact:
+        written |= {**dict.fromkeys(exact, ""), "exact": exact}
     # What the fields hold was written as JSON by now, but for this one.
     _encode(f"sample {sample.id!r:.80}", {"meta": written.get("meta")})
     return written
@@ -115,10 +120,20 @@ def read_sample(record: Mapping[str, Any]) -> Sample:
     Raises:
         ValidationError: It is not valid.
     """
-    if "tests" in record or "task" in record:
-        return sample_from_json(record)
+    values = dict(record)
+    exact = values.pop("exact", {})
+    if "tests" in values or "task" in values:
+        return replace(sample_from_json(values), **exact)
     # A sample with the tests of the evaluator, which a file cannot have.
-    return replace(sample_from_json({**record, "task": _NO_TASK}), task=None)
+    return replace(sample_from_json({**values, "task": _NO_TASK}), task=None, **exact)
+
+
+def _is_encodable(text: str | None) -> bool:
+    try:
+        (text or "").encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _written(what: str, write: Any, thing: Any) -> Any:
