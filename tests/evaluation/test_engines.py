@@ -341,6 +341,13 @@ def test_no_worker_is_an_error_that_says_why():
     assert engine.closed
 
 
+def test_an_invalid_option_is_no_fault_of_a_worker():
+    engine = DyingEngine(lambda worker, batch: False)
+    with pytest.raises(ValidationError, match="invalid repeat"):
+        evaluate(samples(1), engine=engine, repeat=0, progress_bar=False, **OPTIONS)
+    assert engine.closed
+
+
 def test_candidates_see_nothing_of_the_engine(local, monkeypatch):
     monkeypatch.setenv("RAY_ADDRESS", "secret:1")
     code = "import os; print(*[name for name in os.environ if name.startswith('RAY')], 42)"

@@ -46,18 +46,17 @@ class Lane:
 
     def _run(self) -> None:
         while (item := self._batches.get()) is not None:
-            batch, future = item
-            if not future.set_running_or_notify_cancel():
+            batch, answer = item
+            if not answer.set_running_or_notify_cancel():
+                continue
+            if not self._is_open:
+                answer.set_exception(WorkerLostError(f"worker {self.name} is gone"))
                 continue
             try:
-                future.set_result(self._call(batch))
+                answer.set_result(self._call(batch))
             except BaseException as error:  # noqa: BLE001 - raised by who waits for the answer
                 self.close()
-                future.set_exception(error)
-        while not self._batches.empty():
-            rest = self._batches.get()
-            if rest is not None and rest[1].set_running_or_notify_cancel():
-                rest[1].set_exception(WorkerLostError(f"worker {self.name} is gone"))
+                answer.set_exception(error)
 
     def close(self) -> None:
         """Take no more batches; those that wait fail. No effect if repeated."""

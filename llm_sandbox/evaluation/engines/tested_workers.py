@@ -9,7 +9,13 @@ from typing import Self
 from llm_sandbox.const import VERSION
 from llm_sandbox.evaluation.engines.base import Engine
 from llm_sandbox.evaluation.engines.messages import decode, encode
-from llm_sandbox.exceptions import BackendUnavailableError, SandboxError
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    LanguageNotSupportedError,
+    SandboxError,
+    UnsupportedBackendError,
+    ValidationError,
+)
 
 __all__ = ["TestedWorkers"]
 
@@ -33,6 +39,7 @@ class TestedWorkers:
     Raises:
         BackendUnavailableError: No worker passed.
         MissingDependencyError: The package of the engine is not installed.
+        ValidationError: What the workers are made of is invalid.
     """
 
     __test__ = False
@@ -86,6 +93,8 @@ class TestedWorkers:
             if "error" in facts:
                 raise SandboxError.from_dict(facts["error"])
             version, engine, workers = facts["version"], facts["engine"], int(facts["workers"])
+        except (LanguageNotSupportedError, UnsupportedBackendError, ValidationError):
+            raise  # of what all workers are made of
         except SandboxError as error:
             self.leave_out(name, error.message)
         except Exception as error:  # noqa: BLE001 - engines have exceptions of their own
