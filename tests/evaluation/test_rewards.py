@@ -219,6 +219,12 @@ def test_trl_leaves_out_what_was_not_graded(failed):
     assert [("passed/infra_failures", 1.0)] == logged
 
 
+def test_trl_has_rows_of_other_tasks(graded):
+    found, _ = as_trl(trl_reward(graded), ["4", PROGRAM], tests=[None, json.dumps(PAIRS)])
+    assert math.isnan(found[0])
+    assert 1.0 == found[1]
+
+
 def test_trl_without_the_column(graded):
     with pytest.raises(ValidationError, match="expected a column 'tests', got") as failure:
         trl_reward(graded)(completions=[PROGRAM], verification_info=[VERIFICATION])

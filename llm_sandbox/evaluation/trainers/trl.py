@@ -31,7 +31,8 @@ def trl_reward(
 
     Args:
         evaluator: Evaluator of the completions, which stays open while the trainer runs.
-        tests: Name of the column with the tests; see `to_task` for what it may hold.
+        tests: Name of the column with the tests; see `to_task` for what it may hold. A row without
+            tests, as of another kind of task, has the reward None.
         mode: How a reward is made of tests.
         on_infra: What a failure of the sandbox gives; see `rewards`.
         name: Name of the function, by which TRL logs its rewards.
@@ -48,10 +49,21 @@ def trl_reward(
                 parameter="tests",
                 hint='name the column with the tests: trl_reward(evaluator, tests="...")',
             )
-        found = rewards(evaluator, completions, list(columns[tests]), mode=mode, on_infra=on_infra)
+        given = columns[tests]
+        rows = [index for index, one in enumerate(given) if one is not None]
+        graded = rewards(
+            evaluator,
+            [completions[index] for index in rows],
+            [given[index] for index in rows],
+            mode=mode,
+            on_infra=on_infra,
+        )
+        found: list[float | None] = [None] * len(given)
+        for index, one in zip(rows, graded, strict=True):
+            found[index] = one
         log_metric = columns.get("log_metric")
         if callable(log_metric) and isinstance(on_infra, str):
-            log_metric(f"{name}/infra_failures", float(found.count(None)))
+            log_metric(f"{name}/infra_failures", float(graded.count(None)))
         return found
 
     reward.__name__ = reward.__qualname__ = name
