@@ -2,8 +2,10 @@
 
 import contextlib
 import os
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any
 
 from llm_sandbox.evaluation.engines.base import WorkerLostError
@@ -14,6 +16,7 @@ from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyErr
 __all__ = ["RayEngine"]
 
 _END_S = 10.0
+_UPDATE_S = 5.0
 _BATCHES = 2
 """Batches of an actor that overlap, so that its last tests do not wait for one another."""
 
@@ -44,6 +47,7 @@ class RayEngine:
         self._is_ours = False
         self._setup: Any = None
         self._actors: dict[str, Any] = {}
+        self._updated = 0.0
 
     def start(self, setup: bytes) -> None:
         """Start an actor on each node; see `Engine.start`.
@@ -60,11 +64,7 @@ class RayEngine:
         self._connect()
         # Once for all actors, and again for those that Ray starts anew.
         self._setup = ray.put(setup)
-        for node in ray.nodes():
-            cpus = int(node["Resources"].get("CPU", 0)) if node["Alive"] else 0
-            if cpus > 0:
-                name = f"{node['NodeManagerHostname']}-{node['NodeID'][:8]}"
-                self._actors[name] = self._actor(node["NodeID"], min(cpus, self._cpus or cpus))
+        self._update()
         if not self._actors:
             raise BackendUnavailableError("no node of the Ray cluster has a CPU", op="evaluate")
 
@@ -95,18 +95,38 @@ class RayEngine:
         )
         return actor.remote(self._setup, cpus)
 
+    def _update(self) -> None:
+        """Follow the nodes that come and go: an actor of a node that is gone is nowhere else."""
+        self._updated = time.monotonic()
+        nodes = {}
+        for node in self._ray.nodes():
+            cpus = int(node["Resources"].get("CPU", 0)) if node["Alive"] else 0
+            if cpus > 0:
+                name = f"{node['NodeManagerHostname']}-{node['NodeID'][:8]}"
+                nodes[name] = node["NodeID"], min(cpus, self._cpus or cpus)
+        for name in self._actors.keys() - nodes.keys():
+            del self._actors[name]
+        for name in nodes.keys() - self._actors.keys():
+            self._actors[name] = self._actor(*nodes[name])
+
     def workers(self) -> Sequence[str]:
         """Return the names of the actors, made of those of their nodes."""
+        if self._actors and time.monotonic() > self._updated + _UPDATE_S:
+            self._update()
         return list(self._actors)
 
     def submit(self, worker: str, batch: bytes) -> Future[bytes]:
         """Send a batch to an actor; see `Engine.submit`."""
+        answer: Future[bytes] = Future()
+        # Ray would set the result of a future that was cancelled.
+        answer.set_running_or_notify_cancel()
         try:
-            found: Future[bytes] = self._actors[worker].answer.remote(batch).future()
+            sent = self._actors[worker].answer.remote(batch).future()
         except Exception as error:  # noqa: BLE001 - a lost actor, as the answer to the batch
-            found = Future()
-            found.set_exception(WorkerLostError(f"worker {worker} is gone: {error}"[:500]))
-        return found
+            answer.set_exception(WorkerLostError(f"worker {worker} is gone: {error}"[:500]))
+        else:
+            sent.add_done_callback(partial(_pass_on, answer))
+        return answer
 
     def restart(self, worker: str) -> None:
         """Kill the process of an actor, which Ray starts again; see `Engine.restart`."""
@@ -129,3 +149,11 @@ class RayEngine:
             if self._is_ours:
                 self._ray.shutdown()
         self._setup, self._is_ours = None, False
+
+
+def _pass_on(answer: Future[bytes], sent: "Future[bytes]") -> None:
+    error = sent.exception()
+    if error is not None:
+        answer.set_exception(error)
+    else:
+        answer.set_result(sent.result())
