@@ -423,21 +423,21 @@ def test_dask_is_missing():
         evaluate(samples(1), engine="dask", progress_bar=False, **OPTIONS)
 
 
-@pytest.fixture
-def ray(monkeypatch, tmp_path):
-    """A cluster of this machine, whose token is not written into the user's home."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", str(Path(llm_sandbox.__file__).parents[1]))
-    import ray
-
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    yield ray
-    ray.shutdown()
-
-
 @needs("ray", "ray")
 @pytest.mark.slow
 class TestRay:
+    @pytest.fixture(scope="class")
+    def ray(self, tmp_path_factory):
+        """A cluster of this machine, whose token is not written into the user's home."""
+        import ray
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+            patch.setenv("PYTHONPATH", str(Path(llm_sandbox.__file__).parents[1]))
+            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+            yield ray
+            ray.shutdown()
+
     def test_the_results_are_those_of_this_process(self, ray):
         given = [Sample(name, code, tests=[TEST]) for name, code in CODES.items()]
         here = evaluate(given, progress_bar=False, **OPTIONS)
