@@ -86,6 +86,10 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 def processes() -> set[int]:
     """Return the ids of the processes of local engines of this process."""
     found = set()
@@ -94,7 +98,7 @@ def processes() -> set[int]:
             parent = (entry / "stat").read_text().rpartition(")")[2].split()[1]
             if (
                 int(parent) == os.getpid()
-                and b"engines.local_process" in (entry / "cmdline").read_bytes()
+                and b"engines.worker_main" in (entry / "cmdline").read_bytes()
             ):
                 found.add(int(entry.name))
     return found
@@ -423,21 +427,22 @@ def test_dask_is_missing():
         evaluate(samples(1), engine="dask", progress_bar=False, **OPTIONS)
 
 
+@pytest.fixture(scope="module")
+def ray(tmp_path_factory):
+    """A cluster of this machine, whose token is not written into the user's home."""
+    import ray
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("PYTHONPATH", str(Path(llm_sandbox.__file__).parents[1]))
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+        yield ray
+        ray.shutdown()
+
+
 @needs("ray", "ray")
 @pytest.mark.slow
 class TestRay:
-    @pytest.fixture(scope="class")
-    def ray(self, tmp_path_factory):
-        """A cluster of this machine, whose token is not written into the user's home."""
-        import ray
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-            patch.setenv("PYTHONPATH", str(Path(llm_sandbox.__file__).parents[1]))
-            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-            yield ray
-            ray.shutdown()
-
     def test_the_results_are_those_of_this_process(self, ray):
         given = [Sample(name, code, tests=[TEST]) for name, code in CODES.items()]
         here = evaluate(given, progress_bar=False, **OPTIONS)
@@ -445,13 +450,16 @@ class TestRay:
         assert facts(here) == facts(there)
         assert ray.is_initialized()
 
-    def test_a_killed_actor_loses_nothing(self, ray):
+    @pytest.mark.parametrize("what", ["actor", "process"])
+    def test_a_killed_worker_loses_nothing(self, ray, what):
+        """Neither the end of the actor nor that of its process."""
         found = []
         with DistributedEvaluator(RayEngine(cpus=2), **OPTIONS) as evaluator:
             for result in evaluator.map(samples(20, SLOW)):
                 found.append(result)
                 if len(found) == 2:
-                    os.kill(int(result.worker.rpartition(":")[2]), signal.SIGKILL)
+                    pid = int(result.worker.rpartition(":")[2])
+                    os.kill(parent_of(pid) if what == "actor" else pid, signal.SIGKILL)
         assert 20 == len({one.id for one in found}) == len(found)
         assert all(one.passed for one in found)
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -9,8 +10,8 @@ from functools import partial
 from typing import Any
 
 from llm_sandbox.evaluation.engines.base import WorkerLostError
-from llm_sandbox.evaluation.engines.batch_worker import BatchWorker
 from llm_sandbox.evaluation.engines.counts import check_count, cpus_here
+from llm_sandbox.evaluation.engines.worker_process import WorkerProcess
 from llm_sandbox.exceptions import BackendUnavailableError, MissingDependencyError
 
 __all__ = ["RayEngine"]
@@ -85,7 +86,7 @@ class RayEngine:
     def _actor(self, node: str, cpus: int) -> Any:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        actor = self._ray.remote(BatchWorker).options(
+        actor = self._ray.remote(_Actor).options(
             num_cpus=cpus,
             max_restarts=-1,
             # The driver repeats by what has failed; Ray would by no reason but that it did.
@@ -142,7 +143,7 @@ class RayEngine:
         if self._ray.is_initialized():
             ends = [actor.close.remote() for actor in actors.values()]
             if ends:
-                self._ray.wait(ends, num_returns=len(ends), timeout=_END_S)
+                self._ray.wait(ends, num_returns=len(ends), timeout=2 * _END_S)
             for actor in actors.values():
                 with contextlib.suppress(Exception):
                     self._ray.kill(actor, no_restart=True)
@@ -157,3 +158,32 @@ def _pass_on(answer: Future[bytes], sent: "Future[bytes]") -> None:
         answer.set_exception(error)
     else:
         answer.set_result(sent.result())
+
+
+class _Actor:
+    """Actor of a node: a process of our own, that outlives it for as long as it takes to clean up.
+
+    Ray kills the whole process group of an actor that ends, and would kill those processes with it
+    which remove what a sandbox had.
+    """
+
+    def __init__(self, setup: bytes, cpus: int) -> None:
+        self._setup = setup
+        self._cpus = cpus
+        self._lock = threading.Lock()
+        self._process: WorkerProcess | None = None
+
+    def answer(self, batch: bytes) -> bytes:
+        """Return the answer to a batch; see `BatchWorker.answer`."""
+        with self._lock:
+            if self._process is None or not self._process.is_alive:
+                self._process = WorkerProcess(self._setup, self._cpus)
+            process = self._process
+        return process.answer(batch)
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            process, self._process = self._process, None
+        if process is not None:
+            process.end(_END_S)
