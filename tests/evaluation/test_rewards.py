@@ -26,6 +26,7 @@ from llm_sandbox.evaluation.reward_tests import to_task
 from llm_sandbox.evaluation.rewards import completion_text, rewards
 from llm_sandbox.evaluation.trainers import (
     OpenR1Provider,
+    VerifiersGrader,
     VerlScore,
     compute_score,
     compute_scores,
@@ -359,6 +360,18 @@ def test_verifiers_marks_what_was_not_graded(failed):
         state = {"completion": PROGRAM, "answer": answer}
         assert 0.0 == as_rubric(verifiers_reward(failed), state)
         assert "invalid" in str(state["error"])
+
+
+def test_verifiers_asks_in_a_task(failed):
+    """A failure is an error there, by which the rollout has no reward."""
+    grader = VerifiersGrader(failed)
+
+    async def passed(completions, tests):
+        return await asyncio.gather(*(grader(one, tests) for one in completions))
+
+    assert [1.0, 0.0] * 3 == asyncio.run(passed([PROGRAM, OTHER] * 3, PAIRS))
+    with pytest.raises(SandboxError, match="the sandbox failed"):
+        asyncio.run(passed([PROGRAM], [FAILING]))
 
 
 # --- open-r1

@@ -8,11 +8,12 @@ May import what `evaluation` may. Start reading at `rewards`, of the package abo
 
 from llm_sandbox.evaluation.trainers.open_r1 import OpenR1Provider
 from llm_sandbox.evaluation.trainers.trl import trl_reward
-from llm_sandbox.evaluation.trainers.verifiers import verifiers_reward
+from llm_sandbox.evaluation.trainers.verifiers import VerifiersGrader, verifiers_reward
 from llm_sandbox.evaluation.trainers.verl import VerlScore, compute_score, compute_scores
 
 __all__ = [
     "OpenR1Provider",
+    "VerifiersGrader",
     "VerlScore",
     "compute_score",
     "compute_scores",
