@@ -7,14 +7,13 @@ import sys
 import threading
 from pathlib import Path
 
-import llm_sandbox
 from llm_sandbox.evaluation.engines.base import WorkerLostError
 from llm_sandbox.evaluation.engines.frames import read_frame, write_frame
 from llm_sandbox.exceptions import BackendUnavailableError
 
 __all__ = ["WorkerProcess"]
 
-_FOLDER = str(Path(llm_sandbox.__file__).parents[1])
+_FOLDER = str(Path(__file__).parents[3])
 _CODE = (
     "import sys\n"
     f"if {_FOLDER!r} not in sys.path: sys.path.insert(0, {_FOLDER!r})\n"
