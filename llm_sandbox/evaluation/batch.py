@@ -5,8 +5,11 @@ import os
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from llm_sandbox.evaluation.engines.base import Engine, EngineName
+from llm_sandbox.evaluation.engines.distributed_evaluator import DistributedEvaluator
 from llm_sandbox.evaluation.evaluator import Evaluator
 from llm_sandbox.evaluation.journal import Journal, read_journal
 from llm_sandbox.evaluation.kinds import Test
@@ -39,6 +42,7 @@ def evaluate(
     retries: int = 3,
     security_policy: "SecurityPolicy | None" = None,
     backend: str | None = None,
+    engine: Engine | EngineName | None = None,
     results: str | os.PathLike[str] | None = None,
     resume: bool = False,
     overwrite: bool = False,
@@ -64,6 +68,11 @@ def evaluate(
         retries: As for `Evaluator`.
         security_policy: As for `Evaluator`.
         backend: As for `Evaluator`.
+        engine: Where samples are evaluated: None for threads of this process, ``local`` for
+            processes, ``ray`` or ``dask`` for a cluster that this process is connected to or one on
+            this machine, or an `Engine`, which is started and closed. `workers` is then the number
+            of processes of ``local``, or of tests on each worker of a cluster; a checker must not
+            be a function.
         results: File of JSON lines for the results, written as they come; None to keep them in
             memory.
         resume: Whether samples with a result in the file are skipped; those with the verdict ``IE``
@@ -73,13 +82,15 @@ def evaluate(
         progress_bar: Whether a bar is drawn where standard error is a terminal.
 
     Raises:
-        BackendUnavailableError: The backend does not work here.
+        BackendUnavailableError: The backend does not work here, or no worker is there.
         EvaluationStoppedError: The sandbox fails too often; finished results are in the file.
+        MissingDependencyError: The package of the engine is not installed.
         SandboxFileExistsError: The file has results, and neither `resume` nor `overwrite` is given.
         ValidationError: A sample or an argument is invalid.
     """
     total = len(samples) if isinstance(samples, Sized) else None
-    with Evaluator(
+    make = Evaluator if engine is None else partial(DistributedEvaluator, engine)
+    with make(
         language=language,
         tasks=tasks,
         tests=tests,
@@ -116,7 +127,9 @@ def evaluate(
         return Report(read_journal(results))
 
 
-def _prepare(samples: Iterable[Sample], evaluator: Evaluator) -> Iterator[Prepared]:
+def _prepare(
+    samples: Iterable[Sample], evaluator: Evaluator | DistributedEvaluator
+) -> Iterator[Prepared]:
     """Yield prepared samples.
 
     Raises:

@@ -4,15 +4,15 @@ import os
 import random
 import threading
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from llm_sandbox.backends import selection
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import VERSION
+from llm_sandbox.evaluation.breaker import Breaker, EvaluationStoppedError
 from llm_sandbox.evaluation.graders.base import GraderFailedError, GradingContext, find_grader
 from llm_sandbox.evaluation.judging import Grade, to_result
 from llm_sandbox.evaluation.kinds import Test
@@ -36,18 +36,14 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.settings import get_settings
 
 if TYPE_CHECKING:
+    from llm_sandbox.evaluation.rewards import Completion, OnInfra
     from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["EvaluationStoppedError", "Evaluator"]
 
 _RETRY_S = 0.2
 _MOST_RERUNS = 2
-_BREAKER_WINDOW, _BREAKER_SHARE = 50, 0.2
 _LIMIT_SLACK = 1.1
-
-
-class EvaluationStoppedError(SandboxError):
-    """Evaluation that was stopped because the sandbox fails too often; no result is lost."""
 
 
 class Evaluator:
@@ -130,7 +126,7 @@ class Evaluator:
         self._contexts = threading.local()
         self._tools: list[ToolSandboxes] = []
         self._lock = threading.Lock()
-        self._recent: deque[bool] = deque(maxlen=_BREAKER_WINDOW)
+        self._breaker = Breaker()
         self._is_closed = False
 
     def _check_language(self, language: str) -> None:
@@ -148,13 +144,17 @@ class Evaluator:
 
     # --- evaluation
 
-    def prepare(self, sample: Sample) -> Prepared:
+    def prepare(self, sample: Sample, task: Task | None = None) -> Prepared:
         """Return a sample with its code, tests, limits and key.
+
+        Args:
+            sample: The sample.
+            task: Its task; None for the one that it names.
 
         Raises:
             ValidationError: The sample is not valid.
         """
-        return self._preparer.prepare(sample)
+        return self._preparer.prepare(sample, task)
 
     def run(self, sample: Sample | Prepared) -> SampleResult:
         """Evaluate one sample.
@@ -178,7 +178,7 @@ class Evaluator:
         if self._repeat > 1:
             verdicts = tuple(found.verdict for found in results)
             result = replace(result, verdicts=verdicts, flaky=len(set(verdicts)) > 1)
-        self._note(result.verdict is Verdict.INFRA_ERROR, result.error)
+        self._breaker.note(result.verdict is Verdict.INFRA_ERROR, result.error)
         return result
 
     def map(
@@ -212,6 +212,31 @@ class Evaluator:
             ordered: As for `map`.
         """
         return ResultStream(iter(samples), self.run, self.workers, ordered=ordered)
+
+    def rewards(
+        self,
+        completions: "Sequence[Completion]",
+        tests: Any,
+        *,
+        mode: ScorePolicy = "all",
+        on_infra: "OnInfra" = "mask",
+    ) -> list[float | None]:
+        """Return the rewards of completions; None where the sandbox failed.
+
+        Args:
+            completions: Outputs of a model: texts, or conversations, whose last message counts.
+            tests: Tests, the same for all completions or a list with those of each; see `rewards`.
+            mode: How a reward is made of tests.
+            on_infra: What a failure of the sandbox gives; see `rewards`.
+
+        Raises:
+            EvaluationStoppedError: The sandbox fails too often.
+            SandboxError: The sandbox failed, and `on_infra` is ``raise``.
+            ValidationError: A completion or a test is not valid.
+        """
+        from llm_sandbox.evaluation.rewards import rewards
+
+        return rewards(self, completions, tests, mode=mode, on_infra=on_infra)
 
     def _evaluate(self, prepared: Prepared) -> SampleResult:
         begun = time.monotonic()
@@ -330,18 +355,6 @@ class Evaluator:
                 self._tools.append(tools)
             context = self._contexts.context = GradingContext(self._backend, tools.get)
         return context
-
-    def _note(self, is_infra: bool, error: str) -> None:
-        with self._lock:
-            self._recent.append(is_infra)
-            failures = sum(self._recent)
-            is_full = len(self._recent) == _BREAKER_WINDOW
-        if is_full and failures > _BREAKER_SHARE * _BREAKER_WINDOW:
-            raise EvaluationStoppedError(
-                f"the sandbox failed in {failures} of the last {_BREAKER_WINDOW} samples; "
-                f"the last failure: {error}",
-                hint="see `llm-sandbox doctor`; finished results are kept: resume=True goes on",
-            )
 
     # --- its end
 

@@ -10,6 +10,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from typing import Any
 
+from llm_sandbox.evaluation.datasets.references import (
+    EXPECTED_FROM_REFERENCE,
+    reference_calls,
+    reference_key,
+)
 from llm_sandbox.evaluation.extraction import extract_code
 from llm_sandbox.evaluation.kinds import Test
 from llm_sandbox.evaluation.limits import EvalLimits
@@ -21,6 +26,8 @@ from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.session import transfer
 
 __all__ = ["Prepared", "Preparer", "ReferenceFailedError", "handler_of"]
+
+_MOST_HASHES = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,20 +82,27 @@ class Preparer:
         self._score = score
         self._engine = engine
         self._fill = fill
-        self._filled: dict[str, Task] = {}
+        self._known: dict[str, Task] = {}
         self._hashes: dict[int, tuple[object, str]] = {}
 
-    def prepare(self, sample: Sample) -> Prepared:
+    def prepare(self, sample: Sample, task: Task | None = None) -> Prepared:
         """Return a sample with its code, tests and limits.
+
+        Args:
+            sample: The sample.
+            task: Its task; None for the one that it names.
 
         Raises:
             ValidationError: The sample is not valid; the message says what is missing.
         """
-        left_out = ""
-        try:
-            task = self._task_of(sample)
-        except ReferenceFailedError as error:
-            task, left_out = replace(self._tasks[str(sample.task)], tests=()), error.message
+        named = self._task_of(sample) if task is None else task
+        fill = self._filled if task is None else self._fill
+        task, left_out = named, ""
+        if named is not None and sample.tests is None:
+            try:
+                task = fill(named)
+            except ReferenceFailedError as error:
+                task, left_out = replace(named, tests=()), error.message
         language = sample.language or (task.language if task else None) or self._language
         tests = sample.tests
         if tests is None:
@@ -110,7 +124,9 @@ class Preparer:
             limits=sample.limits or (task.limits if task else None) or self._limits,
         )
         code_sha256 = hashlib.sha256(candidate.program).hexdigest()
-        tests_sha256 = self._hash_of(tests)
+        # Before the reference was run, so that the key is the same where it is not.
+        hashed = tests if named is None or sample.tests is not None else named.tests
+        tests_sha256 = self._hash_of(hashed, named)
         parts = [
             sample.id,
             task.id if task else None,
@@ -144,14 +160,15 @@ class Preparer:
                 f"known ones ({known}, ...), got {sample.task!r}",
                 parameter="task",
             )
-        if task is None or sample.tests is not None:
-            return task
-        filled = self._filled.get(task.id)
-        if filled is None:
-            filled = self._filled[task.id] = self._fill(task)
-        return filled
+        return task
 
-    def _hash_of(self, tests: Sequence[Test]) -> str:
+    def _filled(self, task: Task) -> Task:
+        found = self._known.get(task.id)
+        if found is None:
+            found = self._known[task.id] = self._fill(task)
+        return found
+
+    def _hash_of(self, tests: Sequence[Test], task: Task | None) -> str:
         known = self._hashes.get(id(tests))
         # The same tests serve many samples; the reference keeps the number from another use.
         if known is not None and known[0] is tests:
@@ -159,7 +176,11 @@ class Preparer:
         digest = hashlib.sha256()
         for test in tests:
             digest.update(_encode_test(test))
+        if task is not None and tests is task.tests and reference_calls(task):
+            digest.update(reference_key(task).encode())
         found = digest.hexdigest()
+        if len(self._hashes) >= _MOST_HASHES:
+            self._hashes.clear()
         self._hashes[id(tests)] = (tests, found)
         return found
 
@@ -216,7 +237,7 @@ def _encode_test(test: Test) -> bytes:
             code = value.__code__
             parts += [value.__qualname__.encode(), code.co_code, repr(code.co_consts).encode()]
             continue
-        if callable(value):
+        if callable(value) or value is EXPECTED_FROM_REFERENCE:
             value = repr(value)
         parts += [item.name.encode(), *transfer.write(_plain(value))]
     return b"\0".join(b"%d:%s" % (len(part), part) for part in parts)

@@ -55,6 +55,10 @@ FRAMEWORKS = (
 
 NEEDS = {
     "agents": ("agents", "import llm_sandbox.integrations.agents"),
+    "dask": (
+        "distributed",
+        "from llm_sandbox.evaluation.engines import DaskEngine as e; e().start(b'')",
+    ),
     "docker": ("docker", "from llm_sandbox import Sandbox; Sandbox.create(backend='docker')"),
     "inspect": ("inspect_ai", "import llm_sandbox.integrations.inspect"),
     "jupyter": ("jupyter_client", "import llm_sandbox.integrations.jupyter"),
@@ -67,6 +71,7 @@ NEEDS = {
     "otel": ("opentelemetry", "from llm_sandbox import OpenTelemetryObserver as o; o()"),
     "podman": ("docker", "from llm_sandbox import Sandbox; Sandbox.create(backend='podman')"),
     "pydantic-ai": ("pydantic_ai", "import llm_sandbox.integrations.pydantic_ai"),
+    "ray": ("ray", "from llm_sandbox.evaluation.engines import RayEngine as e; e().start(b'')"),
     "smolagents": ("smolagents", "import llm_sandbox.integrations.smolagents"),
     "structlog": ("structlog", "from llm_sandbox import StructlogObserver as o; o()"),
 }
