@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
     from docker.models.images import Image
 
-    from llm_sandbox.pool import ContainerPoolManager, PooledContainer
+    from llm_sandbox.pool.member import PooledContainer
+    from llm_sandbox.pool.sandbox_pool import SandboxPool
+    from llm_sandbox.pool.stock import Ticket
 
 __all__ = ["ArtifactSandboxSession"]
 
@@ -60,12 +62,13 @@ class ArtifactSandboxSession(BaseSession):
     ) -> None:
         given = _with_defaults(type(self).__name__, options)
         self.stream = bool(given["stream"])
-        self._pool: ContainerPoolManager | None = given["pool"]
+        self._pool: SandboxPool | None = given["pool"]
         self._lease: PooledContainer | None = None
+        self._ticket: Ticket | None = None
         _check_decoding(given["encoding_errors"])
         if self._pool is not None:
             named = {"backend": backend, "image": image, "dockerfile": dockerfile, "lang": lang}
-            super().__init__(*self._pool.admit({**named, **given}))
+            super().__init__(*self._pool._admit({**named, **given}))
             return
         detach_options = None
         kept = (given["name"], given["on_exit"], given["idle_timeout"])
@@ -108,6 +111,7 @@ class ArtifactSandboxSession(BaseSession):
 
         Raises:
             PoolExhaustedError: All sandboxes of the pool are in use, and none was released in time.
+            PoolCreationError: The pool could not create one; its ``__cause__`` says why.
             PoolClosedError: The pool was closed.
         """
         if self._pool is None:
@@ -115,8 +119,20 @@ class ArtifactSandboxSession(BaseSession):
         elif not self.is_open:
             if self._lease is not None:
                 self.close()  # its last sandbox has ended
-            self._lease = self._pool.acquire()
-            self._take_over(self._lease.session)
+            self._lease = self._pool._lend(self)
+            try:
+                self._take_over(self._lease.session)
+            except BaseException:
+                self.close()
+                raise
+
+    def _cancel_open(self) -> None:
+        if self._pool is not None and self._ticket is not None:
+            self._pool._withdraw(self._ticket)
+
+    @property
+    def _waits_for_others(self) -> bool:
+        return self._pool is not None
 
     def close(self) -> None:
         """End the sandbox; see `BaseSession.close`.
@@ -128,7 +144,7 @@ class ArtifactSandboxSession(BaseSession):
             super().close()
         finally:
             if lease is not None and self._pool is not None:
-                self._pool.release(lease)
+                self._pool._take_back(lease)
 
     # --- code
 
