@@ -1,19 +1,22 @@
 """Awaitable twin of a pool of warm sessions."""
 
 from types import TracebackType
-from typing import Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from llm_sandbox.aio.session import AsyncSession
 from llm_sandbox.aio.threads import in_thread, to_the_end
-from llm_sandbox.pool.bounds import check_wait
-from llm_sandbox.pool.metrics import PoolMetrics
-from llm_sandbox.pool.sandbox_pool import ClaimOptions, SandboxPool
+
+if TYPE_CHECKING:
+    from llm_sandbox.pool.metrics import PoolMetrics
+    from llm_sandbox.pool.sandbox_pool import ClaimOptions, SandboxPool
 
 __all__ = ["AsyncSandboxPool"]
 
 
 class AsyncSandboxPool:
-    """Pool of warm sessions; see `SandboxPool`::
+    """Pool of warm sessions; see `SandboxPool`. A claim is awaited, and then entered.
+
+    ::
 
         async with AsyncSandboxPool(SandboxPool(size=4)) as pool:
             async with await pool.claim() as session:
@@ -23,13 +26,13 @@ class AsyncSandboxPool:
         pool: Synchronous twin. Threads and event loops may use one pool together.
     """
 
-    def __init__(self, pool: SandboxPool) -> None:
+    def __init__(self, pool: "SandboxPool") -> None:
         self._pool = pool
 
     async def claim(
         self,
         timeout: float | None = None,  # noqa: ASYNC109 - as its twin
-        **options: Unpack[ClaimOptions],
+        **options: "Unpack[ClaimOptions]",
     ) -> AsyncSession:
         """Return an open session that nobody has used; see `SandboxPool.claim`.
 
@@ -44,10 +47,7 @@ class AsyncSandboxPool:
         timeout: float | None = None,  # noqa: ASYNC109 - as its twin
     ) -> None:
         """Wait until the pool is ready; see `SandboxPool.wait_until_ready`."""
-        seconds = check_wait(timeout, "timeout")
-        await in_thread(
-            lambda call: self._pool._stock.wait_until_ready(seconds, call.check), waits=True
-        )
+        await in_thread(lambda call: self._pool._wait_until_ready(timeout, call.check), waits=True)
 
     async def close(
         self,
@@ -68,7 +68,7 @@ class AsyncSandboxPool:
         await self.close()
 
     @property
-    def metrics(self) -> PoolMetrics:
+    def metrics(self) -> "PoolMetrics":
         """Metrics of this moment: sessions, claims, waits."""
         return self._pool.metrics
 

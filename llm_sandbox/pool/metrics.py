@@ -59,12 +59,13 @@ class PoolMetrics:
 
     def __str__(self) -> str:
         parts = [
-            f"{self.ready} of {self.size} ready, {self.creating} being created, "
-            f"{self.claimed} claimed, at most {self.max_sessions}; {self.waiting} claims waiting",
+            f"{self.ready} of {self.size} ready",
+            f"{self.creating} being created",
+            f"{self.claimed} claimed, at most {self.max_sessions} at once",
+            f"{self.waiting} claims waiting",
             f"so far {self.created} created, {self.failed} failed, {self.discarded} discarded",
-            f"{self.hits} hits, {self.misses} misses, {self.refused} refused "
-            f"({self.hit_rate:.0%} hits); waits of {self.wait_mean_s:.3f} s on average, "
-            f"{self.wait_max_s:.3f} s at most",
+            f"{self.hits} hits, {self.misses} misses, {self.refused} refused",
+            f"waits of {self.wait_mean_s:.3f} s on average, {self.wait_max_s:.3f} s at most",
         ]
         if self.last_error is not None:
             parts.append(f"the last creation failed: {self.last_error}")

@@ -2,7 +2,7 @@
 
 import copy
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
@@ -59,7 +59,7 @@ class ClaimOptions(TypedDict, total=False):
     default_timeout: float | None
     enable_plotting: bool
     execution_timeout: float | None
-    observers: "tuple[RunObserver, ...] | list[RunObserver]"
+    observers: "Sequence[RunObserver]"
     security_policy: "SecurityPolicy | None"
     session_timeout: float | None
     verbose: bool
@@ -232,7 +232,13 @@ class SandboxPool:
             PoolClosedError: The pool is closed.
             SandboxTimeoutError: The time was up.
         """
-        self._stock.wait_until_ready(check_wait(timeout, "timeout"))
+        self._wait_until_ready(timeout)
+
+    def _wait_until_ready(
+        self, timeout: float | None, check: Callable[[], object] | None = None
+    ) -> None:
+        """Wait until the pool is ready; `check` is called now and then, and raises to end that."""
+        self._stock.wait_until_ready(check_wait(timeout, "timeout"), check)
 
     def close(self, timeout: float | None = 30.0) -> None:
         """End the pool. Closing twice does nothing.

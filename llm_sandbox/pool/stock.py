@@ -137,9 +137,7 @@ class Stock:
                 self._counters.add_claim(time.monotonic() - began, hit=hit)
                 return ticket.member
             self._counters.refused += 1
-        assert ticket.error is not None
-        # The cause is shared with other claims; the error is this claim's own.
-        raise ticket.error
+        raise ticket.error or PoolClosedError()
 
     def withdraw(self, ticket: Ticket) -> None:
         """Give up a claim, from any thread: it raises, and its session is not handed to another."""

@@ -156,8 +156,10 @@ class BaseSession:
         """
         self._life.detach()
 
-    _waits_for_others = False
-    """Whether `open` may wait until other sessions end."""
+    @property
+    def _waits_for_others(self) -> bool:
+        """Whether `open` may wait until other sessions end."""
+        return False
 
     def _cancel_open(self) -> None:
         """Have an `open` that waits for other sessions raise, from another thread."""
