@@ -97,15 +97,15 @@ def test_sessions_are_prepared(place: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_libraries_are_installed_before() -> None:
-    with SandboxPool(1, backend="bubblewrap", libraries=["six"], warm_up="import six") as pool:
-        with pool.claim() as session:
-            assert "six\n" == session.run("print(six.__name__)").stdout
+    pool = SandboxPool(1, backend="bubblewrap", libraries=["six"], warm_up="import six")
+    with pool, pool.claim() as session:
+        assert "six\n" == session.run("print(six.__name__)").stdout
 
 
 def test_other_languages() -> None:
-    with SandboxPool(1, backend="bubblewrap", lang="bash", warm_up="word=ready") as pool:
-        with pool.claim() as session:
-            assert "ready\n" == session.run("echo $word").stdout
+    pool = SandboxPool(1, backend="bubblewrap", lang="bash", warm_up="word=ready")
+    with pool, pool.claim() as session:
+        assert "ready\n" == session.run("echo $word").stdout
 
 
 def test_options_of_a_tenant() -> None:
