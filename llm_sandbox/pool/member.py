@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from llm_sandbox.artifact_session import ArtifactSandboxSession
 
-__all__ = ["ContainerState", "PooledContainer"]
+__all__ = ["ContainerState", "Member", "PooledContainer"]
 
 _YOUNGEST = 0.9
 """Part of the maximum age at which the first of the sessions created together are replaced."""
@@ -44,19 +44,26 @@ class PooledContainer:
     """Time of the last acquisition, or of creation."""
     use_count: int = 0
     """Number of sessions served: 0 or 1."""
-    _ready_at: float = field(default_factory=time.monotonic, init=False, repr=False)
-    # Sessions created together are not replaced together, which would leave none ready.
-    _youth: float = field(
-        default_factory=lambda: random.uniform(_YOUNGEST, 1.0),  # noqa: S311
-        init=False,
-        repr=False,
-    )
 
     @property
     def container(self) -> object:
         """Container object of the engine; the `Sandbox` on backends without containers."""
         backend = self.session._backend
         return self.session.container if backend.has_containers else self.session.sandbox
+
+
+class Member(PooledContainer):
+    """Sandbox in a pool, with what decides whether it is handed out.
+
+    Args:
+        session: Open session that nobody has used.
+    """
+
+    def __init__(self, session: ArtifactSandboxSession) -> None:
+        super().__init__(session, session.sandbox.id)
+        self._ready_at = time.monotonic()
+        # Sessions created together are not replaced together, which would leave none ready.
+        self._youth = random.uniform(_YOUNGEST, 1.0)  # noqa: S311
 
     @property
     def is_healthy(self) -> bool:

@@ -29,7 +29,7 @@ from llm_sandbox.exceptions import (
     SandboxTimeoutError,
 )
 from llm_sandbox.pool.bounds import PoolBounds
-from llm_sandbox.pool.member import ContainerState, PooledContainer
+from llm_sandbox.pool.member import ContainerState, Member, PooledContainer
 from llm_sandbox.pool.metrics import PoolCounters, PoolMetrics
 
 __all__ = ["Stock", "Ticket"]
@@ -53,12 +53,12 @@ class Ticket:
 
     def __init__(self) -> None:
         self.decided = threading.Event()
-        self.member: PooledContainer | None = None
+        self.member: Member | None = None
         self.error: SandboxError | None = None
 
-    def decide(self, outcome: "PooledContainer | SandboxError") -> None:
+    def decide(self, outcome: "Member | SandboxError") -> None:
         """Set the outcome, and wake up the claim."""
-        if isinstance(outcome, PooledContainer):
+        if isinstance(outcome, Member):
             self.member = outcome
         else:
             self.error = outcome
@@ -86,7 +86,7 @@ class Stock:
     def _begin(self) -> None:
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
-        self._members: list[PooledContainer] = []
+        self._members: list[Member] = []
         self._tenants: dict[PooledContainer, ArtifactSandboxSession] = {}
         self._queue: deque[Ticket] = deque()
         self._keeper: threading.Thread | None = None
@@ -103,7 +103,7 @@ class Stock:
 
     # --- claims
 
-    def claim(self, ticket: Ticket, timeout_s: float | None) -> PooledContainer:
+    def claim(self, ticket: Ticket, timeout_s: float | None) -> Member:
         """Wait for a session that nobody has used; `release` ends it.
 
         Args:
@@ -235,7 +235,7 @@ class Stock:
         rests = bounds.idle is not None and now - self._last_claim >= bounds.idle
         return bounds.min_size if rests else bounds.size
 
-    def _discard(self, member: PooledContainer) -> None:
+    def _discard(self, member: Member) -> None:
         """Let the keeper end a session that nobody has used."""
         member.state = ContainerState.UNHEALTHY
         self._counters.discarded += 1
@@ -287,7 +287,7 @@ class Stock:
     def _create(self) -> None:
         try:
             session = self._create_session()
-            member = PooledContainer(session, session.sandbox.id)
+            member = Member(session)
         except BaseException as error:  # noqa: BLE001 - whatever it is, claims have to know it
             with self._lock:
                 self._creating -= 1
@@ -343,8 +343,7 @@ class Stock:
             member.session.close()
         finally:
             with self._lock:
-                if member in self._members:
-                    self._members.remove(member)
+                self._members = [one for one in self._members if one is not member]
                 self._tenants.pop(member, None)
                 self._settle()
                 self._changed.notify_all()

@@ -14,16 +14,18 @@ from llm_sandbox.exceptions import (
     PoolCreationError,
     SandboxTimeoutError,
 )
-from llm_sandbox.pool import PooledContainer, SandboxPool
+from llm_sandbox.pool import SandboxPool
 from tests.pool.conftest import PATIENCE_S, Background, wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from llm_sandbox.pool.member import Member
+
 NEVER_S = 3600.0
 
 
-def ready(pool: SandboxPool) -> PooledContainer:
+def ready(pool: SandboxPool) -> Member:
     """Return the only ready session."""
     pool.wait_until_ready(PATIENCE_S)
     (member,) = pool._stock._members
