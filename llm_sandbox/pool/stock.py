@@ -116,15 +116,15 @@ class Stock:
             PoolClosedError: The pool is closed.
         """
         began = time.monotonic()
-        with self._lock:
-            if self._closed:
-                raise PoolClosedError()
-            self._check_room()
-            self._last_claim = began
-            self._queue.append(ticket)
-            self._settle()
-            hit = ticket.member is not None
         try:
+            with self._lock:
+                if self._closed:
+                    raise PoolClosedError()
+                self._check_room()
+                self._last_claim = began
+                self._queue.append(ticket)
+                self._settle()
+                hit = ticket.member is not None
             ticket.decided.wait(timeout_s)
         except BaseException:
             self.withdraw(ticket)
@@ -276,7 +276,6 @@ class Stock:
         self._error = error
         if self._queue:
             self._queue.popleft().decide(self._creation_error())
-        logger.warning("a pool could not create a session: %s", error)
         self._changed.notify_all()
 
     def _count(self, state: ContainerState) -> int:
@@ -292,6 +291,10 @@ class Stock:
             with self._lock:
                 self._creating -= 1
                 self._fail(error)
+                closed = self._closed
+            # Without the lock, which a handler that logs the metrics takes.
+            if not closed:
+                logger.warning("a pool could not create a session: %s", error)
             return
         with self._lock:
             self._creating -= 1
