@@ -39,7 +39,7 @@ class PoolConfig(BaseModel):
     health_check_interval: float = Field(default=60.0, gt=0)
     """Seconds between checks for ended or expired ready sandboxes; 60."""
     max_container_lifetime: float | None = Field(default=3600.0, gt=0)
-    """Maximum age in seconds of a ready sandbox, which is replaced then; 3600, None for no limit."""
+    """Age in seconds at which a ready sandbox is replaced; 3600, None for no limit."""
     max_container_uses: int | None = Field(default=None, ge=1)
     """Maximum number of sessions of a sandbox. A sandbox never serves more than one."""
     exhaustion_strategy: ExhaustionStrategy = ExhaustionStrategy.WAIT
