@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.limits import validate_timeout
 
-__all__ = ["PoolBounds", "check_wait"]
+__all__ = ["PoolBounds", "check_count", "check_wait"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +40,11 @@ class PoolBounds:
     """Hint of errors about too few sessions."""
 
     def __post_init__(self) -> None:
-        _check_count("size", self.size, 0)
-        _check_count("min_size", self.min_size, 0)
-        _check_count("max_sessions", self.max_sessions, 1)
+        check_count("size", self.size, 0)
+        check_count("min_size", self.min_size, 0)
+        check_count("max_sessions", self.max_sessions, 1)
         if self.max_waiting is not None:
-            _check_count("max_waiting", self.max_waiting, 0)
+            check_count("max_waiting", self.max_waiting, 0)
         if self.min_size > self.size:
             raise ValidationError(
                 f"invalid min_size: expected at most the size, {self.size}, got {self.min_size}",
@@ -67,7 +67,7 @@ class PoolBounds:
             )
 
 
-def check_wait(value: float | None, name: str) -> float | None:
+def check_wait(value: object, name: str) -> float | None:
     """Return the seconds of a wait, or None for no limit; 0 is no wait.
 
     Raises:
@@ -75,15 +75,23 @@ def check_wait(value: float | None, name: str) -> float | None:
     """
     if value is None or value == math.inf:
         return None
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not 0 <= value <= threading.TIMEOUT_MAX:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 <= value <= threading.TIMEOUT_MAX
+    ):
         raise ValidationError(
             f"invalid {name}: expected seconds, 0 or more, or None, got {value!r}", parameter=name
         )
     return float(value)
 
 
-def _check_count(name: str, value: object, least: int) -> None:
+def check_count(name: str, value: object, least: int) -> None:
+    """Refuse what is no number of at least `least`.
+
+    Raises:
+        ValidationError: It is not.
+    """
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValidationError(
             f"invalid {name}: expected a number of at least {least}, got {value!r}", parameter=name

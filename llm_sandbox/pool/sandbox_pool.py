@@ -13,7 +13,7 @@ from llm_sandbox.const import SandboxBackend, language_name
 from llm_sandbox.create import SessionOptions
 from llm_sandbox.exceptions import UnsupportedError, ValidationError
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
-from llm_sandbox.pool.bounds import PoolBounds, check_wait
+from llm_sandbox.pool.bounds import PoolBounds, check_count, check_wait
 from llm_sandbox.pool.member import PooledContainer
 from llm_sandbox.pool.metrics import PoolMetrics
 from llm_sandbox.pool.preparation import FileSource, Preparation
@@ -127,12 +127,11 @@ class SandboxPool:
         warm_up: str | None = None,
         **session: Unpack[PoolSessionOptions],
     ) -> None:
-        if max_sessions is None and isinstance(size, int):
-            max_sessions = max(2 * size, 1)
+        check_count("size", size, 0)
         bounds = PoolBounds(
             size=size,
             min_size=min_size,
-            max_sessions=1 if max_sessions is None else max_sessions,
+            max_sessions=max(2 * size, 1) if max_sessions is None else max_sessions,
             max_waiting=max_waiting,
             claim_timeout=claim_timeout,
             idle=idle,

@@ -157,7 +157,7 @@ def test_what_the_pool_has_decided_is_refused() -> None:
             {"lang": "ruby"},
         ):
             with pytest.raises(ValidationError, match=next(iter(given))):
-                SandboxSession(pool=pool, **given)  # type: ignore[arg-type]
+                SandboxSession(pool=pool, **given)
     with pytest.raises(UnsupportedError, match="container_id"):
         create_pool_manager(backend="docker", container_id="abc")
 

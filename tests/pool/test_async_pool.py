@@ -89,9 +89,9 @@ def test_a_cancelled_claim_leaves_the_queue(loop: str) -> None:
             with anyio.fail_after(PATIENCE_S):
                 while plain.metrics.claimed:  # noqa: ASYNC110 - metrics notify nobody
                     await anyio.sleep(0.02)
-            assert 0 == plain.metrics.waiting
+            assert 0 == pool.metrics.waiting
             first, second = await pool.claim(), await pool.claim()
-            assert 2 == plain.metrics.claimed
+            assert 2 == pool.metrics.claimed
             await first.close()
             await second.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -49,8 +50,8 @@ def test_claims_are_served_in_their_order() -> None:
         held = pool.claim()
         waiting = []
         for number in range(5):
-            waiting.append(Background(lambda number=number: work(number)))
-            wait_until(lambda number=number: pool.metrics.waiting == number + 1)
+            waiting.append(Background(partial(work, number)))
+            wait_until(lambda: pool.metrics.waiting == len(waiting))
         held.close()
         for one in waiting:
             one.outcome()
@@ -96,7 +97,7 @@ def test_waiting_claims_are_bounded() -> None:
 
 
 def test_there_are_never_more_than_the_bound(place: str) -> None:
-    most = []
+    most: list[int] = []
 
     def work(number: int) -> int:
         with pool.claim() as session:
