@@ -67,6 +67,7 @@ class ArtifactSandboxSession(BaseSession):
         self._ticket: Ticket | None = None
         _check_decoding(given["encoding_errors"])
         if self._pool is not None:
+            _check_pool(self._pool)
             named = {"backend": backend, "image": image, "dockerfile": dockerfile, "lang": lang}
             super().__init__(*self._pool._admit({**named, **given}))
             return
@@ -280,6 +281,17 @@ def _with_defaults(name: str, options: SessionOptions) -> dict[str, Any]:
             hint = f". Did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"{name}() got an unexpected keyword argument {option!r}{hint}")
     return {**defaults, **options}
+
+
+def _check_pool(pool: object) -> None:
+    from llm_sandbox.pool.sandbox_pool import SandboxPool
+
+    if not isinstance(pool, SandboxPool):
+        raise ValidationError(
+            f"invalid pool: expected a SandboxPool, got {type(pool).__name__}",
+            parameter="pool",
+            hint="an AsyncSandboxPool has claim()",
+        )
 
 
 def _variables(env: Mapping[str, str] | None, env_vars: Mapping[str, str] | None) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from llm_sandbox import create_session
 from llm_sandbox.exceptions import PoolClosedError, PoolExhaustedError, ValidationError
 from llm_sandbox.pool import SandboxPool
 from tests.pool.conftest import PATIENCE_S, Background, wait_until
@@ -149,6 +150,11 @@ def test_a_claimed_session_is_ended_in_the_end() -> None:
     assert "killed" == result.status
     assert not session.is_open
     assert 0 == pool.metrics.claimed
+
+
+def test_what_is_no_pool_is_refused() -> None:
+    with pytest.raises(ValidationError, match="invalid pool: expected a SandboxPool, got int"):
+        create_session(pool=3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
