@@ -206,8 +206,12 @@ class SandboxPool:
     def _lend(self, tenant: ArtifactSandboxSession) -> PooledContainer:
         """Claim a session for a tenant, which calls `_take_back` in the end."""
         ticket = tenant._ticket = Ticket()
-        member = self._stock.claim(ticket, self._timeout)
-        self._stock.occupy(member, tenant)
+        try:
+            member = self._stock.claim(ticket, self._timeout)
+            self._stock.occupy(member, tenant)
+        except BaseException:
+            self._stock.withdraw(ticket)
+            raise
         return member
 
     def _withdraw(self, ticket: Ticket) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -75,6 +77,25 @@ def test_time_is_up() -> None:
         # What was created for nobody is for the next.
         pool.wait_until_ready(PATIENCE_S)
         pool.claim(timeout=0).close()
+
+
+def test_ctrl_c_ends_a_wait() -> None:
+    """The claim leaves the queue, and the session it waited for is there for others."""
+    with SandboxPool(1, max_sessions=1, backend="bubblewrap") as pool:
+        held = pool.claim()
+
+        def interrupt() -> None:
+            wait_until(lambda: pool.metrics.waiting == 1)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+        interrupting = Background(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            pool.claim()
+        interrupting.outcome()
+        assert 0 == pool.metrics.waiting
+        held.close()
+        with pool.claim() as session:
+            assert session.run("1").success()
 
 
 def test_waiting_claims_are_bounded() -> None:
