@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from llm_sandbox.limits import Limits
     from llm_sandbox.mounts import Bind, Tmpfs, Volume
     from llm_sandbox.network import NetworkEvent, NetworkRules
+    from llm_sandbox.pool import SandboxPool
     from llm_sandbox.results.charts import Chart
     from llm_sandbox.results.tables import Table
     from llm_sandbox.sandbox import PIPE, Process, Sandbox, Terminal
@@ -130,6 +131,7 @@ _HOME = {
     "limits": ("Limits",),
     "mounts": ("Bind", "Tmpfs", "Volume"),
     "network": ("NetworkEvent", "NetworkRules"),
+    "pool": ("SandboxPool",),
     "results.charts": ("Chart",),
     "results.tables": ("Table",),
     "sandbox": ("PIPE", "Process", "Sandbox", "Terminal"),
@@ -203,6 +205,7 @@ __all__ = [
     "Sandbox",
     "SandboxBackend",
     "SandboxError",
+    "SandboxPool",
     "SandboxSession",
     "SandboxTimeoutError",
     "Secret",

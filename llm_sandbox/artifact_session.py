@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
     from docker.models.images import Image
 
-    from llm_sandbox.pool import ContainerPoolManager, PooledContainer
+    from llm_sandbox.pool.member import PooledContainer
+    from llm_sandbox.pool.sandbox_pool import SandboxPool
+    from llm_sandbox.pool.stock import Ticket
 
 __all__ = ["ArtifactSandboxSession"]
 
@@ -60,12 +62,14 @@ class ArtifactSandboxSession(BaseSession):
     ) -> None:
         given = _with_defaults(type(self).__name__, options)
         self.stream = bool(given["stream"])
-        self._pool: ContainerPoolManager | None = given["pool"]
+        self._pool: SandboxPool | None = given["pool"]
         self._lease: PooledContainer | None = None
+        self._ticket: Ticket | None = None
         _check_decoding(given["encoding_errors"])
         if self._pool is not None:
+            _check_pool(self._pool)
             named = {"backend": backend, "image": image, "dockerfile": dockerfile, "lang": lang}
-            super().__init__(*self._pool.admit({**named, **given}))
+            super().__init__(*self._pool._admit({**named, **given}))
             return
         detach_options = None
         kept = (given["name"], given["on_exit"], given["idle_timeout"])
@@ -108,6 +112,7 @@ class ArtifactSandboxSession(BaseSession):
 
         Raises:
             PoolExhaustedError: All sandboxes of the pool are in use, and none was released in time.
+            PoolCreationError: The pool could not create one; its ``__cause__`` says why.
             PoolClosedError: The pool was closed.
         """
         if self._pool is None:
@@ -115,8 +120,20 @@ class ArtifactSandboxSession(BaseSession):
         elif not self.is_open:
             if self._lease is not None:
                 self.close()  # its last sandbox has ended
-            self._lease = self._pool.acquire()
-            self._take_over(self._lease.session)
+            self._lease = self._pool._lend(self)
+            try:
+                self._take_over(self._lease.session)
+            except BaseException:
+                self.close()
+                raise
+
+    def _cancel_open(self) -> None:
+        if self._pool is not None and self._ticket is not None:
+            self._pool._withdraw(self._ticket)
+
+    @property
+    def _waits_for_others(self) -> bool:
+        return self._pool is not None
 
     def close(self) -> None:
         """End the sandbox; see `BaseSession.close`.
@@ -128,7 +145,7 @@ class ArtifactSandboxSession(BaseSession):
             super().close()
         finally:
             if lease is not None and self._pool is not None:
-                self._pool.release(lease)
+                self._pool._take_back(lease)
 
     # --- code
 
@@ -264,6 +281,17 @@ def _with_defaults(name: str, options: SessionOptions) -> dict[str, Any]:
             hint = f". Did you mean {close[0]!r}?" if close else ""
             raise TypeError(f"{name}() got an unexpected keyword argument {option!r}{hint}")
     return {**defaults, **options}
+
+
+def _check_pool(pool: object) -> None:
+    from llm_sandbox.pool.sandbox_pool import SandboxPool
+
+    if not isinstance(pool, SandboxPool):
+        raise ValidationError(
+            f"invalid pool: expected a SandboxPool, got {type(pool).__name__}",
+            parameter="pool",
+            hint="an AsyncSandboxPool has claim()",
+        )
 
 
 def _variables(env: Mapping[str, str] | None, env_vars: Mapping[str, str] | None) -> dict[str, str]:

@@ -16,7 +16,7 @@ from llm_sandbox.network import Network
 
 if TYPE_CHECKING:
     from llm_sandbox.artifact_session import ArtifactSandboxSession
-    from llm_sandbox.pool import ContainerPoolManager
+    from llm_sandbox.pool.sandbox_pool import SandboxPool
     from llm_sandbox.sandbox.detached.record import OnExit
     from llm_sandbox.secrets import Secret
     from llm_sandbox.security import SecurityPolicy
@@ -74,7 +74,7 @@ def create_session(
     name: str | None = None,
     on_exit: "OnExit" = "destroy",
     idle_timeout: float | None = None,
-    pool: "ContainerPoolManager | None" = None,
+    pool: "SandboxPool | None" = None,
     encoding_errors: str | None = None,
     busy: "Busy" = "wait",
 ) -> "ArtifactSandboxSession":
@@ -142,8 +142,8 @@ def create_session(
             that ends. ``keep`` detaches from it: it lives on, variables and all, until a timeout or
             until a process that attaches closes it; `BaseSession.close` ends it still.
         idle_timeout: Seconds without a run after which it ends; None for no limit.
-        pool: Pool to take the sandbox from, made with `llm_sandbox.pool.create_pool_manager`: its
-            options were given there, and only timeouts, policy, plots, `verbose` and observers are
+        pool: Pool to take the sandbox from, such as a `llm_sandbox.pool.SandboxPool`: its options
+            were given there, and only timeouts, policy, plots, `verbose`, `busy` and observers are
             the session's own.
         encoding_errors: None or ``backslashreplace``: bytes that are not UTF-8 always appear as
             ``\xff`` escapes.
@@ -254,7 +254,7 @@ class SessionOptions(TypedDict, total=False):
     name: str | None
     on_exit: "OnExit"
     idle_timeout: float | None
-    pool: "ContainerPoolManager | None"
+    pool: "SandboxPool | None"
     encoding_errors: str | None
     busy: "Busy"
 

@@ -9,6 +9,7 @@ May import everything that its synchronous twin may. Start reading at `session`,
 """
 
 from llm_sandbox.aio.files import AsyncFiles
+from llm_sandbox.aio.pool import AsyncSandboxPool
 from llm_sandbox.aio.process import AsyncProcess
 from llm_sandbox.aio.sandbox import AsyncSandbox
 from llm_sandbox.aio.session import AsyncSession, attach_session, create_session
@@ -20,6 +21,7 @@ __all__ = [
     "AsyncOutputStream",
     "AsyncProcess",
     "AsyncSandbox",
+    "AsyncSandboxPool",
     "AsyncSession",
     "attach_session",
     "create_session",

@@ -69,7 +69,13 @@ class AsyncSession:
 
         Cancellation closes the session.
         """
-        await in_thread(lambda _: self._session.open(), undo=lambda _: self._session.close())
+        session = self._session
+        await in_thread(
+            lambda _: session.open(),
+            stop=lambda _: session._cancel_open(),
+            undo=lambda _: session.close(),
+            waits=session._waits_for_others,
+        )
 
     async def close(self) -> None:
         """End the sandbox, even if the call is cancelled.

@@ -1,5 +1,6 @@
 """Blocking calls in worker threads, with cancellation."""
 
+import math
 import threading
 from collections.abc import Callable
 from typing import Generic, ParamSpec, TypeVar
@@ -21,6 +22,7 @@ _LONGEST_PAUSE_S = 0.05
 # What ends something never queues behind what waits for it to end.
 _long_calls: RunVar[CapacityLimiter] = RunVar("llm_sandbox_long_calls")
 _quick_calls: RunVar[CapacityLimiter] = RunVar("llm_sandbox_quick_calls")
+_waits: RunVar[CapacityLimiter] = RunVar("llm_sandbox_waits")
 _LONG = 64
 _QUICK = 16
 
@@ -104,6 +106,7 @@ async def in_thread(
     *,
     stop: Callable[[Call[_Value]], object] | None = None,
     undo: Callable[[_Value], object] | None = None,
+    waits: bool = False,
 ) -> _Value:
     """Make a blocking call that may take arbitrarily long.
 
@@ -112,6 +115,8 @@ async def in_thread(
         stop: Function that stops the work from another thread; called again until the call has
             ended. A cancelled call with a `stop` or an `undo` is awaited for at most three seconds.
         undo: Reverts the outcome of a call that completed after its cancellation.
+        waits: Whether the call may wait for the end of other long calls, as a claim waits for
+            sessions that run code: it then takes no place among them.
 
     Returns:
         Return value of `work`.
@@ -122,7 +127,10 @@ async def in_thread(
     call = Call(undo)
     try:
         return await to_thread.run_sync(
-            call.make, work, abandon_on_cancel=True, limiter=_limiter(_long_calls, _LONG)
+            call.make,
+            work,
+            abandon_on_cancel=True,
+            limiter=_limiter(_waits, math.inf) if waits else _limiter(_long_calls, _LONG),
         )
     except BaseException:
         if call.give_up() and (stop is not None or undo is not None):
@@ -160,7 +168,7 @@ async def to_the_end(func: Callable[[], _Value]) -> _Value:
     return value
 
 
-def _limiter(name: RunVar[CapacityLimiter], size: int) -> CapacityLimiter:
+def _limiter(name: RunVar[CapacityLimiter], size: float) -> CapacityLimiter:
     """Return the capacity limiter of this event loop, which cannot be shared with others."""
     try:
         return name.get()

@@ -21,7 +21,7 @@
     │  │  └─ SessionExpiredError          used after its session_timeout; ContainerGoneError, and
     │  │                                  SandboxTimeoutError, too
     │  ├─ SessionBusyError                used by two threads at once
-    │  ├─ PoolExhaustedError, PoolClosedError
+    │  ├─ PoolExhaustedError, PoolCreationError, PoolClosedError
     │  ├─ NameInUseError                  another living sandbox has the name
     │  ├─ SandboxNotFoundError            (LookupError)
     │  ├─ ProcessNotFoundError            (LookupError)
@@ -100,6 +100,7 @@ from llm_sandbox.exceptions.machine import (
     NameInUseError,
     NotOpenSessionError,
     PoolClosedError,
+    PoolCreationError,
     PoolExhaustedError,
     ProcessNotFoundError,
     SandboxNotFoundError,
@@ -167,6 +168,7 @@ __all__ = [
     "PackageManagerError",
     "PathError",
     "PoolClosedError",
+    "PoolCreationError",
     "PoolExhaustedError",
     "PoolHealthCheckError",
     "ProcessNotFoundError",

@@ -34,6 +34,7 @@ class ErrorCode(StrEnum):
     BUSY = "busy"
     POOL_EXHAUSTED = "pool_exhausted"
     POOL_CLOSED = "pool_closed"
+    POOL_CREATION = "pool_creation"
     NAME_IN_USE = "name_in_use"
     SANDBOX_NOT_FOUND = "sandbox_not_found"
     PROCESS_NOT_FOUND = "process_not_found"

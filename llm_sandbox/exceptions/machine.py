@@ -18,6 +18,7 @@ __all__ = [
     "NameInUseError",
     "NotOpenSessionError",
     "PoolClosedError",
+    "PoolCreationError",
     "PoolExhaustedError",
     "ProcessNotFoundError",
     "SandboxNotFoundError",
@@ -117,24 +118,65 @@ class SessionBusyError(ContainerError):
 
 
 class PoolExhaustedError(ContainerError):
-    """Timeout of waiting for a sandbox of a pool, all of which are in use."""
+    """Pool that had no sandbox for a claim: too many are in use, or too many claims wait."""
 
     default_code = ErrorCode.POOL_EXHAUSTED
     default_retryable = True
-    details = ("pool_size", "timeout")
+    details = ("pool_size", "timeout", "busy", "waiting")
 
     pool_size: int
     """Maximum size of the pool."""
     timeout: float | None
     """Seconds waited; None without waiting."""
+    busy: int | None
+    """Number of sandboxes in use; None for all."""
+    waiting: int | None
+    """Number of claims that wait already, if that is the reason; else None."""
 
     def __init__(
-        self, pool_size: int, timeout: float | None = None, **facts: Unpack[ErrorFacts]
+        self,
+        pool_size: int,
+        timeout: float | None = None,
+        *,
+        busy: int | None = None,
+        waiting: int | None = None,
+        **facts: Unpack[ErrorFacts],
     ) -> None:
         facts.setdefault("hint", "close a session, or raise max_pool_size")
-        waited = "" if timeout is None else f", and none came back in {timeout} s"
-        super().__init__(f"all {pool_size} sandboxes of the pool are in use{waited}", **facts)
+        if busy is not None and busy < pool_size and timeout is not None:
+            text = (
+                f"no sandbox of the pool was ready within {timeout:g} s: {busy} of {pool_size} "
+                "are in use, and others were not ready yet"
+            )
+        else:
+            text = f"all {pool_size} sandboxes of the pool are in use"
+            if waiting:
+                text += f", and {waiting} claims wait already"
+            if timeout is not None:
+                text += f", and none came back in {timeout:g} s"
+        super().__init__(text, **facts)
         self.pool_size, self.timeout = pool_size, timeout
+        self.busy, self.waiting = busy, waiting
+
+
+class PoolCreationError(ContainerError):
+    """Failed creation of a session for a pool; its ``__cause__`` is the error."""
+
+    default_code = ErrorCode.POOL_CREATION
+    details = ("failures",)
+
+    failures: int
+    """Number of failed attempts in a row."""
+
+    def __init__(self, cause: object, failures: int = 1, **facts: Unpack[ErrorFacts]) -> None:
+        reason = cause.message if isinstance(cause, SandboxError) else f"{cause}"
+        if isinstance(cause, SandboxError):
+            facts.setdefault("hint", cause.hint)
+            facts.setdefault("backend", cause.backend)
+        elif isinstance(cause, BaseException):
+            reason = f"{type(cause).__name__}: {cause}"
+        super().__init__(f"the pool could not create a session: {reason}", **facts)
+        self.failures = failures
 
 
 class PoolClosedError(ContainerError):

@@ -33,13 +33,13 @@ class PoolConfig(BaseModel):
     min_pool_size: int = Field(default=0, ge=0)
     """Number of sandboxes to keep ready, if there is room; 0."""
     idle_timeout: float | None = Field(default=300.0, gt=0)
-    """Seconds after which an unused ready sandbox is ended; 300, None for never."""
+    """Seconds after which an unused ready sandbox is replaced; 300, None for never."""
     acquisition_timeout: float | None = Field(default=30.0, gt=0)
     """Seconds to wait for a sandbox; 30, None for no limit."""
     health_check_interval: float = Field(default=60.0, gt=0)
     """Seconds between checks for ended or expired ready sandboxes; 60."""
     max_container_lifetime: float | None = Field(default=3600.0, gt=0)
-    """Maximum age in seconds of a ready sandbox; 3600, None for no limit."""
+    """Age in seconds at which a ready sandbox is replaced; 3600, None for no limit."""
     max_container_uses: int | None = Field(default=None, ge=1)
     """Maximum number of sessions of a sandbox. A sandbox never serves more than one."""
     exhaustion_strategy: ExhaustionStrategy = ExhaustionStrategy.WAIT

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from llm_sandbox.artifact_session import ArtifactSandboxSession
-from llm_sandbox.pool.manager import ContainerPoolManager
+from llm_sandbox.pool.sandbox_pool import SandboxPool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ class PooledSandboxSession(ArtifactSandboxSession):
 
     def __init__(
         self,
-        pool_manager: ContainerPoolManager,
+        pool_manager: SandboxPool,
         verbose: bool = False,
         stream: bool = False,
         workdir: str = "/sandbox",

@@ -187,6 +187,12 @@ class KernelSession:
         return self._machine is not None and self._machine.end_reason is None
 
     @property
+    def is_lost(self) -> bool:
+        """Whether its kernel has ended by itself; the next run would start another one."""
+        client = self._kernel.client
+        return client is not None and client.exit is not None
+
+    @property
     def has_kernel(self) -> bool:
         """Whether code is run by a kernel; if not, each run is a program of its own."""
         return self._kernel.state is not KernelState.NONE

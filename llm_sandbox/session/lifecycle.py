@@ -185,7 +185,7 @@ class SessionLifecycle:
             raise
 
     def take_over(self, ready: "SessionLifecycle") -> SessionRuntime:
-        """Take the runtime of an open session of the same kind, which has run nothing."""
+        """Take the runtime of an open session of the same kind, which nobody else has used."""
         runtime, ready.current = ready.current, None
         assert runtime is not None
         self.current = runtime

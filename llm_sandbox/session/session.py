@@ -156,8 +156,16 @@ class BaseSession:
         """
         self._life.detach()
 
+    @property
+    def _waits_for_others(self) -> bool:
+        """Whether `open` may wait until other sessions end."""
+        return False
+
+    def _cancel_open(self) -> None:
+        """Have an `open` that waits for other sessions raise, from another thread."""
+
     def _take_over(self, ready: "BaseSession") -> None:
-        """Take the runtime of an open session of the same kind, which has run nothing."""
+        """Take the runtime of an open session of the same kind, which nobody else has used."""
         self._guard.warm_up()
         kernel = self._life.take_over(ready._life).kernel
         self._background = ready._background

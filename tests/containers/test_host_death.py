@@ -132,6 +132,27 @@ time.sleep(300)
     assert took < (60 if busy else GONE_S), took
 
 
+def test_a_killed_host_leaves_nothing_of_its_pools(engine, host):
+    """Ready sessions, and a claimed one that is busy."""
+    code = f"""
+import threading, time
+from llm_sandbox.pool import SandboxPool
+pool = SandboxPool(2, max_sessions=3, backend={engine.name!r})
+pool.wait_until_ready(60)
+session = pool.claim()
+threading.Thread(target=session.run, args=({LOOP!r},), daemon=True).start()
+pool.wait_until_ready(60)
+print("ready")
+time.sleep(300)
+"""
+    one = host(code, LLM_SANDBOX_PREFORK="0")
+    one.wait_for("ready")
+    assert len(containers_of(engine, one.pid)) >= 3
+    one.kill()
+    one.process.wait()
+    assert wait_for(lambda: not containers_of(engine, one.pid), 60)
+
+
 @pytest.mark.parametrize("delay_s", [0.2, 0.35, 0.5, 0.65, 0.8, 1.0])
 def test_a_host_killed_while_it_opens(engine, host, delay_s):
     """What its last request to the engine has left, and nobody will start, is removed by gc."""

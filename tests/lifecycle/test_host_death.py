@@ -215,6 +215,92 @@ with create_session("bubblewrap") as session:
     assert gone(host) == nothing
 
 
+POOL = """
+import os, sys, threading, time
+from llm_sandbox.pool import PoolClosedError, SandboxPool
+pool = SandboxPool(2, backend="bubblewrap", max_sessions=4, warm_up="x = 1")
+pool.wait_until_ready(60)
+session = pool.claim()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_host_leaves_nothing_of_its_pools(
+    start: Callable[[str], Any], gone: Callable[..., Any], nothing: Any, number: int
+) -> None:
+    """Ready sessions, a claimed one that is busy, and those being created are gone as well."""
+    host = start(
+        POOL
+        + "threading.Thread(target=session.run, args=('while True: pass',), daemon=True).start()\n"
+        + "time.sleep(0.3); print('ready'); time.sleep(300)"
+    )
+    host.wait_for("ready")
+    there = host.left()["processes"]
+    assert there.count("bwrap") + there.count("supervisor") >= 1
+    host.kill(number)
+    assert gone(host) == nothing
+
+
+@pytest.mark.parametrize("ending", ["", "raise SystemExit(3)", "raise ValueError"])
+def test_an_end_without_close_leaves_nothing_of_a_pool(
+    start: Callable[[str], Any], gone: Callable[..., Any], nothing: Any, ending: str
+) -> None:
+    """Nobody waits for a claimed session that is not closed, nor for a claim of a thread."""
+    host = start(
+        POOL
+        + "def work():\n  try: pool.claim()\n  except PoolClosedError: pass\n"
+        + "for _ in range(6): threading.Thread(target=work, daemon=True).start()\n"
+        + f"print('ready', flush=True)\n{ending}"
+    )
+    host.wait_for("ready")
+    _, said = host.finish(20)
+    # `wait_for` has read the line; the exit itself has nothing to say.
+    assert ("" if ending != "raise ValueError" else said) == said
+    assert gone(host) == nothing
+
+
+def test_a_forked_child_has_an_empty_pool(
+    start: Callable[[str], Any], gone: Callable[..., Any], nothing: Any
+) -> None:
+    """It creates sessions of its own, and its end takes none of the parent's."""
+    host = start(
+        POOL
+        + """
+pool.wait_until_ready(60)
+mine = session.sandbox.id
+child = os.fork()
+if child == 0:
+    held = pool.metrics
+    print("child", held.ready, held.claimed, held.created)
+    with pool.claim(timeout=60) as own:
+        print("child", own.run("print(x + 1)").stdout.strip(), own.sandbox.id != mine)
+    pool.close()
+    print("child", pool.metrics.ready, flush=True)
+    os._exit(0)
+os.waitpid(child, 0)
+print("parent", pool.metrics.ready, pool.metrics.claimed)
+print("parent", session.run("print(x + 2)").stdout.strip())
+session.close()
+with pool.claim(timeout=0) as other:
+    print("parent", other.run("print(x + 3)").stdout.strip())
+pool.close()
+print("end", pool.metrics.ready)
+"""
+    )
+    status, said = host.finish(90)
+    assert said.splitlines() == [
+        "child 0 0 0",
+        "child 2 True",
+        "child 0",
+        "parent 2 1",
+        "parent 3",
+        "parent 4",
+        "end 0",
+    ]
+    assert status == 0
+    assert gone(host) == nothing
+
+
 def test_no_zombie_is_left_in_a_living_host(start: Callable[[str], Any]) -> None:
     """After its sessions are closed a living host has the supervisor's processes and no zombie."""
     host = start("""

@@ -17,7 +17,12 @@ from llm_sandbox import (
     SecurityPolicy,
     aio,
 )
-from llm_sandbox.exceptions import ContainerError, SandboxTimeoutError, ValidationError
+from llm_sandbox.exceptions import (
+    ContainerError,
+    SandboxTimeoutError,
+    UnsupportedError,
+    ValidationError,
+)
 from llm_sandbox.pool import (
     ArtifactPooledSandboxSession,
     ContainerPoolManager,
@@ -25,6 +30,7 @@ from llm_sandbox.pool import (
     ExhaustionStrategy,
     PoolClosedError,
     PoolConfig,
+    PooledContainer,
     PooledSandboxSession,
     PoolExhaustedError,
     create_pool_manager,
@@ -43,6 +49,10 @@ def wait_until(true: Callable[[], bool]) -> None:
 def states(pool: ContainerPoolManager) -> dict[str, Any]:
     found: dict[str, Any] = pool.get_stats()["state_counts"]
     return found
+
+
+def ready(pool: ContainerPoolManager) -> list[PooledContainer]:
+    return [one for one in pool._stock._members if one.state is ContainerState.IDLE]
 
 
 def test_sessions_share_a_pool(place: str) -> None:
@@ -147,9 +157,9 @@ def test_what_the_pool_has_decided_is_refused() -> None:
             {"lang": "ruby"},
         ):
             with pytest.raises(ValidationError, match=next(iter(given))):
-                SandboxSession(pool=pool, **given)  # type: ignore[arg-type]
-    with pytest.raises(ValidationError, match="security_policy"):
-        create_pool_manager(backend="bubblewrap", security_policy=None)
+                SandboxSession(pool=pool, **given)
+    with pytest.raises(UnsupportedError, match="container_id"):
+        create_pool_manager(backend="docker", container_id="abc")
 
 
 def test_exhaustion() -> None:
@@ -208,16 +218,16 @@ def test_ready_ones_are_kept_fresh() -> None:
     )
     with create_pool_manager(backend="bubblewrap", config=config) as pool:
         wait_until(lambda: states(pool)["idle"] == 1)
-        dead = pool._idle()[0]
+        dead = ready(pool)[0]
         dead.session.sandbox.terminate()
-        wait_until(lambda: dead not in pool._members and states(pool)["idle"] == 1)
+        wait_until(lambda: dead not in pool._stock._members and states(pool)["idle"] == 1)
         with PooledSandboxSession(pool) as session:
             assert session.run("print(1)").success()
     old = PoolConfig(max_pool_size=1, min_pool_size=1, idle_timeout=0.2, health_check_interval=0.1)
     with create_pool_manager(backend="bubblewrap", config=old) as pool:
         wait_until(lambda: states(pool)["idle"] == 1)
-        first = pool._idle()[0]
-        wait_until(lambda: bool(pool._idle()) and pool._idle()[0] is not first)
+        first = ready(pool)[0]
+        wait_until(lambda: bool(ready(pool)) and ready(pool)[0] is not first)
 
 
 @pytest.mark.parametrize(

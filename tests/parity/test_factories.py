@@ -8,7 +8,7 @@ import pytest
 
 from llm_sandbox import aio, create
 from llm_sandbox.artifact_session import ArtifactSandboxSession
-from llm_sandbox.pool import ContainerPoolManager
+from llm_sandbox.pool import SandboxPool
 from llm_sandbox.sandbox.detached.record import OnExit
 from llm_sandbox.secrets import Secret
 from llm_sandbox.security import SecurityPolicy
@@ -23,9 +23,9 @@ NAMES = {
     "ArtifactSandboxSession": ArtifactSandboxSession,
     "BaseSession": object,
     "Busy": Busy,
-    "ContainerPoolManager": ContainerPoolManager,
     "OnExit": OnExit,
     "RunObserver": RunObserver,
+    "SandboxPool": SandboxPool,
 }
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from llm_sandbox import PIPE, Process, Sandbox, SandboxError, aio, get_security_policy
+from llm_sandbox.pool import SandboxPool
 from llm_sandbox.sandbox.files import SandboxFiles
 from llm_sandbox.sandbox.streams import InputStream, OutputStream
 from llm_sandbox.session.session import BaseSession
@@ -24,8 +25,10 @@ PAIRS = [
     (SandboxFiles, aio.AsyncFiles),
     (OutputStream, aio.AsyncOutputStream),
     (InputStream, aio.AsyncInputStream),
+    (SandboxPool, aio.AsyncSandboxPool),
 ]
 TWIN_OF_WORD = {plain.__name__: twin.__name__ for plain, twin in PAIRS} | {
+    "ArtifactSandboxSession": "AsyncSession",
     "Iterator": "AsyncIterator",
     "StreamCallback": "StreamListener",
     "OutputCallback": "OutputListener",
