@@ -14,7 +14,8 @@ from llm_sandbox.guest import linux
 
 __all__ = ["outlive", "remove_group"]
 
-_REMOVAL_S = 4.0
+_REMOVAL_S = 30.0
+"""On a busy machine the kernel takes seconds to end processes that were killed."""
 
 
 def remove_group(path: str, wait_s: float) -> bool:

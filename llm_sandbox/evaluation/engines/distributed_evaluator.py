@@ -17,6 +17,7 @@ from llm_sandbox.evaluation.preparation import Prepared, Preparer
 from llm_sandbox.evaluation.results import SampleResult
 from llm_sandbox.evaluation.sample import Sample, ScorePolicy, Task
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["DistributedEvaluator"]
 
@@ -40,6 +41,7 @@ class DistributedEvaluator:
         stop: As for `Evaluator`.
         repeat: As for `Evaluator`.
         retries: As for `Evaluator`, and of further workers after that.
+        security_policy: As for `Evaluator`.
         backend: As for `Evaluator`.
 
     Raises:
@@ -62,6 +64,7 @@ class DistributedEvaluator:
         stop: Literal["first_failure", "never"] | None = None,
         repeat: int = 1,
         retries: int = 3,
+        security_policy: SecurityPolicy | None = None,
         backend: str | None = None,
     ) -> None:
         self.tasks = tasks if isinstance(tasks, Mapping) else {task.id: task for task in tasks}
@@ -75,7 +78,13 @@ class DistributedEvaluator:
             "retries": retries,
             "backend": backend,
         }
-        setup = encode_setup(options, tasks=self.tasks, tests=tests, limits=limits)
+        setup = encode_setup(
+            options,
+            tasks=self.tasks,
+            tests=tests,
+            limits=limits,
+            security_policy=security_policy,
+        )
         self._retries = retries
         self._workers = TestedWorkers(_find(engine, workers), setup)
         self.engine = self._workers.name

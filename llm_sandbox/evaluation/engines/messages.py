@@ -18,6 +18,7 @@ from llm_sandbox.evaluation.kinds import Test
 from llm_sandbox.evaluation.limits import EvalLimits
 from llm_sandbox.evaluation.sample import Sample, Task
 from llm_sandbox.exceptions import ValidationError
+from llm_sandbox.security import SecurityPolicy
 
 __all__ = ["decode", "encode", "encode_setup", "make_evaluator", "read_sample", "write_sample"]
 
@@ -50,6 +51,7 @@ def encode_setup(
     tasks: Mapping[str, Task],
     tests: Sequence[Test] | None,
     limits: EvalLimits | None,
+    security_policy: SecurityPolicy | None = None,
 ) -> bytes:
     """Return what a worker is made of.
 
@@ -58,6 +60,7 @@ def encode_setup(
         tasks: Tasks by id.
         tests: Tests of samples that have neither tests nor a task.
         limits: Limits of samples that have none.
+        security_policy: Policy of `Evaluator`.
 
     Raises:
         ValidationError: A test is not JSON, such as one whose checker is a function.
@@ -72,6 +75,7 @@ def encode_setup(
             "tasks": written,
             "tests": None if tests is None else [_written("test", test_to_json, t) for t in tests],
             "limits": None if limits is None else asdict(limits),
+            "security_policy": security_policy and security_policy.model_dump(mode="json"),
         },
     )
 
@@ -89,12 +93,13 @@ def make_evaluator(setup: bytes, workers: int | None) -> Evaluator:
         ValidationError: The setup is invalid.
     """
     message = decode(setup)
-    tests = message["tests"]
+    tests, policy = message["tests"], message["security_policy"]
     return Evaluator(
         tasks={name: task_from_json(task) for name, task in message["tasks"].items()},
         tests=None if tests is None else [test_from_json(test) for test in tests],
         limits=None if message["limits"] is None else EvalLimits(**message["limits"]),
         workers="auto" if workers is None else workers,
+        security_policy=None if policy is None else SecurityPolicy.model_validate(policy),
         **message["options"],
     )
 

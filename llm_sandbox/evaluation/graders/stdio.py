@@ -1,5 +1,6 @@
 """Graders of programs by their output: comparison with an answer, or a checker."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,11 @@ __all__ = ["CheckerGrader", "StdioGrader", "grade_checker_run", "to_bytes"]
 
 _ACCEPTED, _WRONG, _PRESENTATION, _FAILED, _PARTIAL = 0, 1, 2, 3, 7
 _MOST_MESSAGE = 300
+_CRASH = re.compile(
+    r"^(Traceback \(most recent call last\):|Exception in thread |Node\.js v\d|goroutine \d+ \[)",
+    re.MULTILINE,
+)
+"""Messages of the runtimes of Python, Java, JavaScript and Go on an uncaught exception."""
 
 
 def to_bytes(data: str | bytes) -> bytes:
@@ -85,11 +91,14 @@ def grade_checker_run(checked: Run, run: Run | None) -> Grade:
         checked: Run of the checker.
         run: Run of the candidate.
 
+    An uncaught exception has the exit codes of a verdict in most languages, and is none.
+
     Raises:
         GraderFailedError: The checker failed, which says nothing about the candidate.
     """
     message = (checked.stderr + checked.stdout).decode("utf-8", "replace").strip()
-    code = checked.exit_code
+    has_crashed = checked.start_error is not None or _CRASH.search(checked.stderr_text)
+    code = None if has_crashed else checked.exit_code
     if code == _ACCEPTED:
         return Grade(verdict=Verdict.ACCEPTED, run=run)
     if code in (_WRONG, _PRESENTATION):
