@@ -20,9 +20,11 @@ __all__ = ["WAYS", "SessionCauseSuite", "SharedSession", "Way"]
 
 _MIB = 1 << 20
 _CHILDREN = """
-import subprocess, sys
-grow = "x = bytearray(b'x') * (300 << 20); import time; time.sleep(3)"
+import os, subprocess, sys
+grow = "x = bytearray(b'x') * (300 << 20); import time; time.sleep(30)"
 children = [subprocess.Popen([sys.executable, "-c", grow]) for _ in range(3)]
+os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+for child in children: child.terminate()
 print(sorted(child.wait() for child in children))
 """
 _REFUSED = """
