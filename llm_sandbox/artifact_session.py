@@ -63,6 +63,7 @@ class ArtifactSandboxSession(BaseSession):
         given = _with_defaults(type(self).__name__, options)
         self.stream = bool(given["stream"])
         self._pool: SandboxPool | None = given["pool"]
+        self._open_waits = self._pool is not None
         self._lease: PooledContainer | None = None
         self._ticket: Ticket | None = None
         _check_decoding(given["encoding_errors"])
@@ -130,10 +131,6 @@ class ArtifactSandboxSession(BaseSession):
     def _cancel_open(self) -> None:
         if self._pool is not None and self._ticket is not None:
             self._pool._withdraw(self._ticket)
-
-    @property
-    def _waits_for_others(self) -> bool:
-        return self._pool is not None
 
     def close(self) -> None:
         """End the sandbox; see `BaseSession.close`.

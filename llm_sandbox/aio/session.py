@@ -74,7 +74,7 @@ class AsyncSession:
             lambda _: session.open(),
             stop=lambda _: session._cancel_open(),
             undo=lambda _: session.close(),
-            waits=session._waits_for_others,
+            waits=session._open_waits,
         )
 
     async def close(self) -> None:

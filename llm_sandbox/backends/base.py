@@ -426,6 +426,10 @@ class Backend(abc.ABC):
             UnsupportedError: The backend cannot honour the specification.
         """
 
+    def for_language(self, lang: str) -> "Backend":
+        """Return the backend whose machines have the programs of a language."""
+        return self
+
     def create_runner(
         self, spec: MachineSpec, preload: Sequence[str] = ()
     ) -> tuple[Machine, socket.socket]:

@@ -29,6 +29,7 @@ from llm_sandbox.evaluation.results import SampleResult, TestResult
 from llm_sandbox.evaluation.run_comparison import compare
 from llm_sandbox.evaluation.sample import Sample, Task
 from llm_sandbox.evaluation.statistics import pass_at_k
+from llm_sandbox.evaluation.validation import valid_tasks
 from llm_sandbox.evaluation.verdict import Verdict
 
 __all__ = [
@@ -54,4 +55,5 @@ __all__ = [
     "evaluate",
     "extract_code",
     "pass_at_k",
+    "valid_tasks",
 ]

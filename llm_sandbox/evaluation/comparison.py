@@ -16,7 +16,23 @@ from typing import Any, TypeAlias
 
 from llm_sandbox.exceptions import ValidationError
 
-__all__ = ["CHECKERS", "Difference", "OutputChecker", "find_checker", "shorten"]
+__all__ = [
+    "CHECKERS",
+    "Difference",
+    "OutputChecker",
+    "case_insensitive",
+    "checked_options",
+    "exact",
+    "find_checker",
+    "json_equal",
+    "lines",
+    "parse_call",
+    "shorten",
+    "tokens",
+    "tokens_float",
+    "unordered_lines",
+    "unordered_tokens",
+]
 
 _WINDOW = 300
 _MAX_FLOAT_DIGITS = 15

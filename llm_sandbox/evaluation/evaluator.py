@@ -5,6 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -13,7 +14,12 @@ from llm_sandbox.backends import selection
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import VERSION
 from llm_sandbox.evaluation.breaker import Breaker, EvaluationStoppedError
-from llm_sandbox.evaluation.graders.base import GraderFailedError, GradingContext, find_grader
+from llm_sandbox.evaluation.graders.base import (
+    GraderFailedError,
+    GradingContext,
+    ToolSandboxes,
+    find_grader,
+)
 from llm_sandbox.evaluation.judging import Grade, to_result
 from llm_sandbox.evaluation.kinds import Test
 from llm_sandbox.evaluation.limits import EvalLimits
@@ -24,8 +30,6 @@ from llm_sandbox.evaluation.results import SampleResult, TestResult
 from llm_sandbox.evaluation.sample import Sample, ScorePolicy, Task
 from llm_sandbox.evaluation.sample_runner import CompileFailed, SampleRunner
 from llm_sandbox.evaluation.scoring import integrity_of, score_of, verdict_of
-from llm_sandbox.evaluation.slots import Slots
-from llm_sandbox.evaluation.tool_sandboxes import ToolSandboxes
 from llm_sandbox.evaluation.verdict import Verdict
 from llm_sandbox.exceptions import (
     SandboxError,
@@ -122,7 +126,7 @@ class Evaluator:
                 self._preload,
             ).fill,
         )
-        self._slots = Slots()
+        self._slots = _Slots()
         self._contexts = threading.local()
         self._tools: list[ToolSandboxes] = []
         self._lock = threading.Lock()
@@ -415,3 +419,41 @@ def _is_doubtful(grade: Grade, limits: EvalLimits, runs: int) -> bool:
         is_close = run.cpu_s <= _LIMIT_SLACK * limits.cpu_time
         return runs == 1 and (run.is_contended or is_close)
     return run.is_contended or (run.ended_by == "wall" and run.cpu_s < 0.5 * limits.cpu_time)
+
+
+class _Slots:
+    """Right to use the cores: shared by tests, or of one test alone."""
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._sharing = 0
+        self._is_taken = False
+        self._waiting = 0
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """Run beside others."""
+        with self._condition:
+            self._condition.wait_for(lambda: not self._is_taken and not self._waiting)
+            self._sharing += 1
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._sharing -= 1
+                self._condition.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Run with no other test at the same time."""
+        with self._condition:
+            self._waiting += 1
+            self._condition.wait_for(lambda: not self._is_taken and not self._sharing)
+            self._waiting -= 1
+            self._is_taken = True
+        try:
+            yield
+        finally:
+            with self._condition:
+                self._is_taken = False
+                self._condition.notify_all()

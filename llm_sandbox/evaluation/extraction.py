@@ -9,7 +9,7 @@ from typing import Literal
 from llm_sandbox.const import language_name
 from llm_sandbox.exceptions import LanguageNotSupportedError
 
-__all__ = ["Extraction", "extract_code"]
+__all__ = ["Extraction", "ExtractionKind", "extract_code"]
 
 ExtractionKind = Literal["fenced", "incomplete_fenced", "heuristic", "empty"]
 

@@ -8,7 +8,7 @@ from llm_sandbox.evaluation.results import Integrity, TestResult
 from llm_sandbox.evaluation.runner import Run
 from llm_sandbox.evaluation.verdict import Verdict
 
-__all__ = ["Grade", "grade_run", "to_result"]
+__all__ = ["Grade", "grade_run", "last_error", "one_line", "to_result"]
 
 _LIMITS = {"cpu": "cpu", "wall": "wall", "idle": "idle"}
 _MOST_ERROR = 500

@@ -8,6 +8,7 @@ from llm_sandbox.evaluation.comparison import OutputChecker
 from llm_sandbox.evaluation.value_comparison import ValueChecker
 
 __all__ = [
+    "KINDS",
     "AssertTest",
     "CallTest",
     "CheckerTest",

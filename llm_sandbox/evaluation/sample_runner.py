@@ -8,7 +8,7 @@ from typing import Any
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.evaluation.limits import EvalLimits
 from llm_sandbox.evaluation.runner import CallRun, Run, Runner, TestFile
-from llm_sandbox.exceptions import BackendError, SandboxError
+from llm_sandbox.exceptions import BackendError, SandboxError, ToolchainNotFoundError
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler, Step
 from llm_sandbox.results.outputs import ExecutionError
 
@@ -133,13 +133,16 @@ class SampleRunner:
                 args, script=_SCRIPT, stdin=stdin, files=given, fetch=fetch, seed=candidate.seed
             )
         command = [*self._steps[-1].argv, *args] if argv is None else argv
-        return runner.program(
+        run = runner.program(
             command,
             stdin=stdin,
             files=given,
             fetch=fetch,
             has_deep_stack=argv is None and len(self._steps) > 1,
         )
+        if argv is None:
+            self._check_started(run, command)
+        return run
 
     def load(self) -> Run:
         """Load the candidate as a module of Python, which happens once.
@@ -258,7 +261,8 @@ class SampleRunner:
 
     def _make(self) -> Runner:
         candidate = self.candidate
-        runner = Runner(self._backend, candidate.limits, self._preload)
+        backend = self._backend.for_language(candidate.handler.name)
+        runner = Runner(backend, candidate.limits, self._preload)
         self.machines += 1
         self._load_run = None
         try:
@@ -287,9 +291,21 @@ class SampleRunner:
             if not step.compiles:
                 continue
             run = runner.compile(step.argv)
+            self._check_started(run, step.argv)
             if run.exit_code != 0:
                 output = (run.stdout + run.stderr).decode("utf-8", "replace")
                 raise CompileFailed(run, handler.compile_error(output, path))
+
+    def _check_started(self, run: Run, argv: Sequence[str]) -> None:
+        """Raise an error if a program of the language could not be started."""
+        if run.start_error is not None:
+            raise ToolchainNotFoundError(
+                self.candidate.handler.name,
+                [argv[0]],
+                "in the sandbox",
+                backend=self._backend.name,
+                hint="see `llm-sandbox doctor`",
+            )
 
 
 _VARIABLES = {

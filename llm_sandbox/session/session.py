@@ -3,7 +3,6 @@
 `lifecycle` draws the states of a session, `kernel_process` those of its interpreter.
 """
 
-import json
 import logging
 import sys
 from collections.abc import Iterable, Sequence
@@ -156,10 +155,8 @@ class BaseSession:
         """
         self._life.detach()
 
-    @property
-    def _waits_for_others(self) -> bool:
-        """Whether `open` may wait until other sessions end."""
-        return False
+    _open_waits = False
+    """Whether `open` may wait until other sessions end."""
 
     def _cancel_open(self) -> None:
         """Have an `open` that waits for other sessions raise, from another thread."""
@@ -453,11 +450,9 @@ class BaseSession:
 
     def to_notebook(self, path: str | Path) -> Path:
         """Write the history as a Jupyter notebook, outputs included, and return its path."""
-        from llm_sandbox.views.notebook import to_notebook
+        from llm_sandbox.views.notebook import write_notebook
 
-        notebook = to_notebook(self.history, {"language": str(self.config.lang)})
-        text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-        return _write(path, text)
+        return write_notebook(path, self.history, {"language": str(self.config.lang)})
 
     def run_notebook(
         self, path: str | Path, *, timeout: float | None = None, stop_on_error: bool = True
@@ -504,7 +499,9 @@ class BaseSession:
         """Write the history as one HTML page, in which nothing can run, and return its path."""
         from llm_sandbox.views.report import html_report
 
-        return _write(path, html_report(title, self.history, lang=str(self.config.lang)))
+        page = html_report(title, self.history, lang=str(self.config.lang))
+        Path(path).write_text(page, "utf-8")
+        return Path(path)
 
     # --- commands
 
@@ -601,8 +598,3 @@ class BaseSession:
         is_new = self._life.state is SessionState.NEW
         state = "open" if self.is_open else "new" if is_new else "closed"
         return f"<{type(self).__name__} {self.config.lang} on {self.backend}, {state}>"
-
-
-def _write(path: str | Path, text: str) -> Path:
-    Path(path).write_text(text, "utf-8")
-    return Path(path)

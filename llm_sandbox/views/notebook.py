@@ -20,7 +20,7 @@ from llm_sandbox.results.outputs import (
 )
 from llm_sandbox.views.visible import VisibleOutput, visible_outputs
 
-__all__ = ["Entry", "read_notebook", "to_notebook"]
+__all__ = ["Entry", "read_notebook", "to_notebook", "write_notebook"]
 
 Entry: TypeAlias = tuple[str, ExecutionResult]
 """Code, and its result."""
@@ -54,6 +54,15 @@ def to_notebook(
         "metadata": _notebook_metadata(dict(metadata or {})),
         "cells": [cell.to_dict() for cell in cells],
     }
+
+
+def write_notebook(
+    path: str | Path, entries: Iterable[Entry], metadata: Mapping[str, object] | None = None
+) -> Path:
+    """Write a notebook, and return its path; see `to_notebook`."""
+    text = json.dumps(to_notebook(entries, metadata), indent=1, ensure_ascii=False)
+    Path(path).write_text(f"{text}\n", "utf-8")
+    return Path(path)
 
 
 def _notebook_metadata(given: dict[str, object]) -> object:

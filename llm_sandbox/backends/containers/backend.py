@@ -205,6 +205,10 @@ class ContainerBackend(SupervisedBackend):
             return ContainerOptions()
         return registered.options if type(registered) is type(self) else ContainerOptions()
 
+    def for_language(self, lang: str) -> "ContainerBackend":
+        given = self.options
+        return self if given.lang == lang else self.with_options(replace(given, lang=lang))
+
     def with_image(self, image: str | Snapshot) -> "ContainerBackend":
         if isinstance(image, str):
             return self.with_options(replace(self.options, image=image))

@@ -7,7 +7,6 @@ from itertools import islice
 from typing import TypeAlias
 
 from llm_sandbox.evaluation.breaker import Breaker, EvaluationStoppedError
-from llm_sandbox.evaluation.engines.batch_size import BatchSizes
 from llm_sandbox.evaluation.engines.flights import MOST_IN_FLIGHT, Flight, Flights
 from llm_sandbox.evaluation.engines.messages import write_sample
 from llm_sandbox.evaluation.engines.tested_workers import TestedWorkers
@@ -22,6 +21,9 @@ __all__ = ["distribute"]
 _POLL_S = 0.25
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.2, 10.0
 _AHEAD = 4096
+_BATCH_S = 0.5
+_LEAST_BATCH, _MOST_BATCH = 8, 64
+_LATEST_WEIGHT = 0.5
 
 _Found: TypeAlias = tuple[TravellingSample, SampleResult]
 
@@ -86,7 +88,7 @@ class _Distribution:
         """Number of results that the consumer of an ordered run has had."""
         self._taken = 0
         self._again: deque[TravellingSample] = deque()
-        self._sizes = BatchSizes()
+        self._sizes = _BatchSizes()
         self._breaker = Breaker()
         self._failures: Counter[str] = Counter()
         self._paused: dict[str, float] = {}
@@ -193,3 +195,39 @@ class _Distribution:
 
 def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:500]
+
+
+class _BatchSizes:
+    """Sizes of the next batches: about half a second of work, from 8 to 64 samples.
+
+    The first batch of a worker has one sample for each test that it runs at the same time, since
+    nothing is known then. A worker with more than four cores has more than 8, so that none idles.
+    """
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+
+    def next(self, worker: str, parallel: int) -> int:
+        """Return the size of a worker's next batch.
+
+        Args:
+            worker: Its name.
+            parallel: Number of tests that it runs at the same time.
+        """
+        seconds = self._seconds.get(worker)
+        if seconds is None:
+            return parallel
+        least = max(_LEAST_BATCH, 2 * parallel)
+        return max(least, min(max(_MOST_BATCH, least), int(_BATCH_S / max(seconds, 1e-6))))
+
+    def note(self, worker: str, samples: int, time_s: float) -> None:
+        """Learn from a batch.
+
+        Args:
+            worker: Its name.
+            samples: Number of samples, at least 1.
+            time_s: Time that they took by the clock.
+        """
+        now = time_s / samples
+        before = self._seconds.get(worker, now)
+        self._seconds[worker] = _LATEST_WEIGHT * now + (1 - _LATEST_WEIGHT) * before

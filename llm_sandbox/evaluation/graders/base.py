@@ -1,5 +1,6 @@
 """Contract of graders, and the registry of them by kind of test."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import entry_points
@@ -16,6 +17,7 @@ __all__ = [
     "Grader",
     "GraderFailedError",
     "GradingContext",
+    "ToolSandboxes",
     "call_checker",
     "find_grader",
     "register",
@@ -26,6 +28,41 @@ _Answer = TypeVar("_Answer")
 
 ENTRY_POINTS = "llm_sandbox.graders"
 """Group of entry points: the name of an entry is a kind of test, its object a `Grader`."""
+
+_MOST_TOOLS = 4
+_TOOL_USES = 200
+
+
+class ToolSandboxes:
+    """Sandboxes of one thread, each for one program, and each ended after some uses.
+
+    Args:
+        backend: Backend of the sandboxes.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._runners: OrderedDict[str, tuple[SampleRunner, int]] = OrderedDict()
+
+    def get(self, code: Candidate) -> SampleRunner:
+        """Return the sandbox of a program."""
+        key = f"{code.handler.name} {code.limits} {code.setup}\0{code.code}"
+        runner, uses = self._runners.pop(key, (None, 0))
+        if runner is not None and uses >= _TOOL_USES:
+            runner.close()
+            runner = None
+        if runner is None:
+            runner, uses = SampleRunner(self._backend, code), 0
+        self._runners[key] = (runner, uses + 1)
+        while len(self._runners) > _MOST_TOOLS:
+            self._runners.popitem(last=False)[1][0].close()
+        return runner
+
+    def close(self) -> None:
+        """End all sandboxes."""
+        runners, self._runners = self._runners, OrderedDict()
+        for runner, _ in runners.values():
+            runner.close()
 
 
 class GradingContext:
