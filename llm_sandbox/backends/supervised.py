@@ -326,10 +326,16 @@ class SupervisedMachine(Machine):
             preload: Python libraries that it loads before the tests.
 
         Raises:
-            UnsupportedError: The machine isolates nothing.
+            UnsupportedError: The machine isolates nothing, or has no Python.
         """
         if self.isolation.level == "none":
             raise UnsupportedError("runners of tests", self.isolation.backend)
+        if not self._paths.python:
+            raise UnsupportedError(
+                "runners of tests",
+                self.isolation.backend,
+                "a runner is a program of Python, which the image does not have",
+            )
         near, far = socket.socketpair()
         command = guest_command(
             self._paths,

@@ -12,6 +12,7 @@ import pytest
 from llm_sandbox.evaluation import (
     AsyncEvaluator,
     CallTest,
+    CheckerTest,
     EvalLimits,
     Evaluator,
     Sample,
@@ -360,13 +361,51 @@ def test_mistakes_are_named(given, words):
 
 
 def test_a_checker_that_raises_says_nothing_about_the_program():
-    from llm_sandbox.evaluation import CheckerTest
-
     for checker in (lambda *_: 1 / 0, "import sys; sys.exit(3)", "not a program"):
         report = evaluate([Sample("a", RIGHT, tests=[CheckerTest(checker, "1")])], **options())
         (result,) = report
         assert ("IE", None, 1) == (result.verdict, result.score, result.attempts)
         assert "checker" in result.error
+
+
+@pytest.mark.parametrize(
+    ("language", "crash", "wrong"),
+    [
+        ("python", "raise ValueError", "raise SystemExit(1)"),
+        ("javascript", "throw new Error('x')", "process.exit(1)"),
+        (
+            "java",
+            "public class Main { public static void main(String[] a) { throw new Error(); } }",
+            "public class Main { public static void main(String[] a) { System.exit(1); } }",
+        ),
+        (
+            "go",
+            'package main\nfunc main() { panic("x") }',
+            'package main\nimport "os"\nfunc main() { os.Exit(1) }',
+        ),
+    ],
+)
+def test_a_checker_that_crashes_gives_no_verdict(language, crash, wrong):
+    """An uncaught exception has the exit code of a wrong answer in most languages."""
+    given = [
+        Sample(name, RIGHT, tests=[CheckerTest(code, "1", language=language)])
+        for name, code in (("crash", crash), ("wrong", wrong))
+    ]
+    assert {"crash": "IE", "wrong": "WA"} == verdicts(evaluate(given, **options()))
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param("docker", marks=pytest.mark.engine("docker", image="bash")),
+        pytest.param("podman", marks=pytest.mark.engine("podman", image="bash")),
+    ],
+)
+def test_an_image_without_python_is_refused(backend):
+    """Each sample runs in the image of its language; that of bash has no Python for the runner."""
+    given = [Sample("right", "echo 42", language="bash", tests=[TEST])]
+    with pytest.raises(UnsupportedError, match="which the image does not have"):
+        evaluate(given, **options(backend=backend))
 
 
 def test_a_backend_without_isolation_is_refused():
