@@ -18,6 +18,9 @@ def grade(evaluator):
     """Evaluates code with some tests: its result."""
 
     def grade(code, *tests, **fields):
-        return evaluator.run(Sample("sample", code, tests=list(tests), **fields))
+        result = evaluator.run(Sample("sample", code, tests=list(tests), **fields))
+        if result.verdict == "IE":
+            print(result.error, *(test.error for test in result.tests))
+        return result
 
     return grade

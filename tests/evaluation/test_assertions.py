@@ -181,6 +181,7 @@ while True:
         ("input()", "TLE"),
         ("while True: pass", "TLE"),
         ("1 / 0", "RTE"),
+        ("print(500, flush=True)", "WA"),
         (BISECTION + "\n1 / 0", "RTE"),
     ],
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import signal
+import sys
 import time
 from concurrent.futures import Future
 from dataclasses import replace
@@ -402,29 +402,11 @@ def test_invalid_numbers(number):
 # --- clusters
 
 
-def without(package: str):
-    return pytest.mark.skipif(
-        importlib.util.find_spec(package) is not None, reason=f"{package} is installed"
-    )
-
-
-def needs(package: str, extra: str):
-    return pytest.mark.skipif(
-        importlib.util.find_spec(package) is None,
-        reason=f"{package} is not installed: pip install 'sandboxed-interpreter[{extra}]'",
-    )
-
-
-@without("ray")
-def test_ray_is_missing():
-    with pytest.raises(MissingDependencyError, match="ray is not installed"):
-        evaluate(samples(1), engine="ray", progress_bar=False, **OPTIONS)
-
-
-@without("distributed")
-def test_dask_is_missing():
-    with pytest.raises(MissingDependencyError, match="distributed is not installed"):
-        evaluate(samples(1), engine="dask", progress_bar=False, **OPTIONS)
+@pytest.mark.parametrize(("engine", "package"), [("ray", "ray"), ("dask", "distributed")])
+def test_the_package_of_an_engine_is_missing(monkeypatch, engine, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingDependencyError, match=f"{package} is not installed"):
+        evaluate(samples(1), engine=engine, progress_bar=False, **OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -440,7 +422,6 @@ def ray(tmp_path_factory):
         ray.shutdown()
 
 
-@needs("ray", "ray")
 @pytest.mark.slow
 class TestRay:
     def test_the_results_are_those_of_this_process(self, ray):
@@ -464,7 +445,6 @@ class TestRay:
         assert all(one.passed for one in found)
 
 
-@needs("distributed", "dask")
 @pytest.mark.slow
 class TestDask:
     @pytest.fixture

@@ -112,7 +112,7 @@ def test_an_exit_is_no_success(grade, name):
     ):
         result = grade(code, attempt)
         assert ("AC", 1.0) != (result.verdict, result.score), (attempt, result)
-        assert "IE" != result.verdict, result
+        assert "IE" != result.verdict, result.error
 
 
 FORGERIES = {
@@ -348,6 +348,20 @@ def test_a_forged_report_of_a_command(grade):
         ["python3", "-c", "import main"], junit="report.xml", files={"report.xml": "no"}
     )
     assert "NT" == grade(code, test, files={"report.xml": forged}).verdict
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_entities_of_a_report_are_not_expanded(grade, encoding):
+    """They would be a bomb, in encodings too in which `<!` is not those two bytes."""
+    case = '<testcase name="a"/>'
+    entity = f"<!DOCTYPE t [<!ENTITY case '{case}'>]>"
+    declaration = f'<?xml version="1.0" encoding="{encoding}"?>'
+    verdicts = []
+    for report in (f"<t>{case}</t>", f"{entity}<t>&case;</t>"):
+        program = f"open('report.xml', 'wb').write({declaration + report!r}.encode({encoding!r}))"
+        test = CommandTest(["python3", "-c", program], junit="report.xml")
+        verdicts.append(grade("x = 1", test).verdict)
+    assert ["AC", "NT"] == verdicts
 
 
 @pytest.mark.parametrize(

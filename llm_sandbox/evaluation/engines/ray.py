@@ -112,7 +112,7 @@ class RayEngine:
 
     def workers(self) -> Sequence[str]:
         """Return the names of the actors, made of those of their nodes."""
-        if self._actors and time.monotonic() > self._updated + _UPDATE_S:
+        if self._ray is not None and time.monotonic() > self._updated + _UPDATE_S:
             self._update()
         return list(self._actors)
 
@@ -149,7 +149,7 @@ class RayEngine:
                     self._ray.kill(actor, no_restart=True)
             if self._is_ours:
                 self._ray.shutdown()
-        self._setup, self._is_ours = None, False
+        self._ray, self._setup, self._is_ours = None, None, False
 
 
 def _pass_on(answer: Future[bytes], sent: "Future[bytes]") -> None:

@@ -1,6 +1,6 @@
 """Grader of commands by their exit code and their report."""
 
-from xml.etree import ElementTree
+from defusedxml import ElementTree
 
 from llm_sandbox.evaluation.comparison import Difference
 from llm_sandbox.evaluation.graders.base import GradingContext, register
@@ -48,8 +48,7 @@ def _wrong(run: Run, expected: str, actual: str, points: float | None = None) ->
 
 
 def _grade_report(report: bytes, run: Run, test: CommandTest) -> Grade:
-    # trust: the file comes from the sandbox; a document with entities is not read.
-    counts = None if b"<!" in report else _counts(report)
+    counts = _counts(report)
     if counts is None:
         error = f"{test.junit}: no JUnit report was written"
         return Grade(verdict=Verdict.NO_TESTS, run=run, error=error, integrity="inline")
@@ -67,8 +66,9 @@ def _grade_report(report: bytes, run: Run, test: CommandTest) -> Grade:
 
 
 def _counts(report: bytes) -> tuple[int, int, int] | None:
+    # trust: the file comes from the sandbox; defusedxml refuses entities in every encoding.
     try:
-        root = ElementTree.fromstring(report)  # noqa: S314 - without entities, see above
+        root = ElementTree.fromstring(report, forbid_dtd=True)
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
     passed = failed = skipped = 0

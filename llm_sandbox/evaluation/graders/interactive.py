@@ -39,7 +39,7 @@ class InteractiveGrader:
         judge = interactor.begin_dialogue([_INPUT], {_INPUT: to_bytes(test.input)})
         candidate = runner.begin_dialogue()
         try:
-            runs = _talk(candidate, judge, limits.wall_seconds + _EXTRA_S)
+            runs, first = _talk(candidate, judge, limits.wall_seconds + _EXTRA_S)
         except BaseException:
             runner.close()
             interactor.close()
@@ -55,15 +55,26 @@ class InteractiveGrader:
             return grade_run(run) or Grade(
                 verdict=Verdict.TIME_LIMIT, run=run, error="both programs waited for each other"
             )
-        grade = grade_checker_run(judged, run)
-        if grade.verdict is not Verdict.ACCEPTED and next(iter(runs)) is judge:
+        failed = grade_run(run)
+        if failed is not None and first is candidate:
+            return failed
+        try:
+            grade = grade_checker_run(judged, run)
+        except GraderFailedError:
+            if first is judge:
+                raise
+            # It failed for want of a partner.
+            error = "the program ended before the interactor"
+            return Grade(verdict=Verdict.WRONG_ANSWER, run=run, error=error)
+        if grade.verdict is not Verdict.ACCEPTED and first is judge:
             return grade  # what came after it is of no account
-        return grade_run(run) or grade
+        return failed or grade
 
 
-def _talk(candidate: Runner, judge: Runner, seconds: float) -> dict[Runner, Run]:
-    """Pass on what each of the two writes, and return their runs in the order of their ends."""
+def _talk(candidate: Runner, judge: Runner, seconds: float) -> tuple[dict[Runner, Run], Runner]:
+    """Pass on what each of the two writes; return their runs, and whose output ended first."""
     runs: dict[Runner, Run] = {}
+    first: Runner | None = None
     others = {candidate: judge, judge: candidate}
     deadline = time.monotonic() + seconds
     with selectors.DefaultSelector() as selector:
@@ -77,6 +88,10 @@ def _talk(candidate: Runner, judge: Runner, seconds: float) -> dict[Runner, Run]
                 runner = key.data
                 found = runner.next_output()
                 other = others[runner]
+                # The end of an output can come before the run whose program wrote it, and the
+                # other program can fail in between.
+                if first is None and (isinstance(found, Run) or not found):
+                    first = runner
                 if isinstance(found, Run):
                     runs[runner] = found
                     selector.unregister(runner.fileno())
@@ -84,4 +99,4 @@ def _talk(candidate: Runner, judge: Runner, seconds: float) -> dict[Runner, Run]
                         other.send_input(b"")
                 elif other not in runs:
                     other.send_input(found)
-    return runs
+    return runs, first or judge
