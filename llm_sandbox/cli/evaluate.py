@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from llm_sandbox.evaluation import Report, Task
     from llm_sandbox.evaluation.datasets import DatasetFormat, OnError, Problem
 
-__all__ = ["EVALUATE", "Score", "evaluate"]
+__all__ = ["EVALUATE", "EngineChoice", "Score", "evaluate"]
 
 _SOME_UNSCORED = 3
 _EPILOG = (
@@ -24,6 +24,14 @@ _EPILOG = (
     "when the evaluation failed, 130 after Ctrl-C, 2 for a mistake on the command line. Results in "
     "--out are kept in every case, and --resume goes on."
 )
+
+
+class EngineChoice(StrEnum):
+    """Where samples are evaluated, beside this process."""
+
+    LOCAL = "local"
+    RAY = "ray"
+    DASK = "dask"
 
 
 class Score(StrEnum):
@@ -98,6 +106,14 @@ def evaluate(
         int | None,
         Option("--workers", "-j", help="Tests at the same time; one for each CPU.", metavar="N"),
     ] = None,
+    engine: Annotated[
+        EngineChoice | None,
+        Option(
+            "--engine",
+            help="Evaluate in processes of this computer, or on a cluster of Ray or Dask: the one "
+            "that RAY_ADDRESS or DASK_SCHEDULER_ADDRESS names, otherwise one of this computer.",
+        ),
+    ] = None,
     score: Annotated[Score, Option("--score", help="How a score is made of tests.")] = Score.ALL,
     repeat: Annotated[
         int, Option("--repeat", help="Evaluations of each sample, to find flaky ones.", metavar="N")
@@ -146,6 +162,7 @@ def evaluate(
         on_error: OnError = "skip" if skip_bad else "raise"
         limits = EvalLimits(cpu_time=cpu_time, wall_time=wall_time, memory=memory)
         tasks: Mapping[str, Task] = {}
+        failed: Mapping[str, str] = {}
         if dataset is not None:
             found = load_dataset(dataset, cast("DatasetFormat | None", form), on_error=on_error)
             _say_problems(dataset, found.problems)
@@ -153,14 +170,14 @@ def evaluate(
         libraries = tuple(preload or ())
         count: int | Literal["auto"] = workers or "auto"
         if validate:
-            tasks, failed = valid_tasks(
+            _, failed = valid_tasks(
                 tasks, limits=limits, preload=libraries, workers=count, backend=backend
             )
             for task, reason in failed.items():
-                say(f"left out task {task}: its reference {reason}")
+                say(f"left out task {task} and its samples: its reference {reason}")
         given = load_samples(samples, tasks=tasks or None, on_error=on_error)
         report = run(
-            given,
+            (sample for sample in given if sample.task not in failed),
             tasks=tasks,
             language=lang,
             score=score.value,
@@ -170,6 +187,7 @@ def evaluate(
             workers=count,
             security_policy=None if policy is None else find_policy(policy),
             backend=backend,
+            engine=None if engine is None else engine.value,
             results=out,
             resume=resume,
             overwrite=overwrite,

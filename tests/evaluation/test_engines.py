@@ -466,6 +466,27 @@ class TestDask:
         assert facts(here) == facts(there)
         assert "running" == client.status
 
+    @pytest.mark.parametrize("known_by", ["client", "address"])
+    def test_a_cluster_that_is_not_named_is_that_of_this_process(self, known_by):
+        """A cluster of the engine's own would have one worker."""
+        import dask
+        import distributed
+
+        is_default = known_by == "client"
+        with (
+            distributed.LocalCluster(
+                n_workers=2, processes=False, dashboard_address=None
+            ) as cluster,
+            distributed.Client(cluster, set_as_default=is_default) as client,
+            dask.config.set({} if is_default else {"scheduler-address": cluster.scheduler_address}),
+        ):
+            engine = DaskEngine()
+            engine.start(b"")
+            names = engine.workers()
+            engine.close()
+            assert set(client.scheduler_info()["workers"]) == set(names)
+            assert "running" == client.status
+
     def test_a_killed_worker_loses_nothing(self, client):
         found = []
         with DistributedEvaluator(DaskEngine(client), **OPTIONS) as evaluator:

@@ -24,9 +24,11 @@ class DaskEngine:
     nanny, if it has one.
 
     Args:
-        cluster: A `distributed.Client`, or the address of a scheduler; None to start a cluster of
-            one worker on this machine, which ends with the engine. That starts processes which
-            import the main module: a script needs ``if __name__ == "__main__"``.
+        cluster: A `distributed.Client`, or the address of a scheduler. None for the client of this
+            process, or the scheduler that ``DASK_SCHEDULER_ADDRESS`` names; without either a
+            cluster of one worker is started on this machine, which ends with the engine. That
+            starts processes which import the main module: a script needs
+            ``if __name__ == "__main__"``.
         cpus: Number of tests that run at the same time in each worker; None for its threads.
 
     Raises:
@@ -56,10 +58,12 @@ class DaskEngine:
             raise MissingDependencyError("distributed is not installed", extra="dask") from error
         self._setup = setup
         try:
-            if isinstance(self._cluster, distributed.Client):
-                self._client = self._cluster
-                return
             cluster = self._cluster
+            if cluster is None:
+                cluster = _cluster_of_process(distributed)
+            if isinstance(cluster, distributed.Client):
+                self._client = cluster
+                return
             if cluster is None:
                 cluster = distributed.LocalCluster(
                     n_workers=1,
@@ -114,6 +118,16 @@ class DaskEngine:
             self._own.pop().close()
         for lane in lanes.values():
             lane.join(_END_S)
+
+
+def _cluster_of_process(distributed: Any) -> Any:
+    """Return the client of this process, or the address of a scheduler; None without either."""
+    import dask
+
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return dask.config.get("scheduler-address", None)
 
 
 def _members(client: Any) -> dict[str, Any]:
