@@ -64,8 +64,8 @@ class InteractiveGrader:
             if first is judge:
                 raise
             # It failed for want of a partner.
-            error = "the program ended before the interactor"
-            return Grade(verdict=Verdict.WRONG_ANSWER, run=run, error=error)
+            reason = "the program ended before the interactor"
+            return Grade(verdict=Verdict.WRONG_ANSWER, run=run, error=reason)
         if grade.verdict is not Verdict.ACCEPTED and first is judge:
             return grade  # what came after it is of no account
         return failed or grade
