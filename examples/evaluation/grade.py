@@ -15,9 +15,11 @@ LIMITS = EvalLimits(cpu_time=2, memory="256m")
 
 def grade(model: str) -> Report:
     tasks, failed = valid_tasks(load_dataset(HERE / "tasks.jsonl"), limits=LIMITS)
-    assert not failed, failed
+    for task, reason in failed.items():
+        print(f"left out {task}: its reference {reason}")
+    samples = load_samples(HERE / f"{model}.jsonl", tasks=tasks.keys() | failed.keys())
     report = evaluate(
-        load_samples(HERE / f"{model}.jsonl", tasks=tasks),
+        (sample for sample in samples if sample.task in tasks),
         tasks=tasks,
         limits=LIMITS,
         results=f"{model}-results.jsonl",
