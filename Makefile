@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 SAY := @printf '==> %s\n'
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-again lint docs bench scan-report languages-table matrix zenml frameworks clean system-tools
+.PHONY: help demo test test-fast test-again lint lint-types lint-macos lint-layers lint-docs docs bench scan-report languages-table matrix zenml frameworks clean system-tools
 # A recipe that fails leaves no half-made stamp that a later call would believe.
 .DELETE_ON_ERROR:
 
@@ -43,12 +43,21 @@ lint: $(VENV)/.stamp-dev ## Check format, style, types and layers
 	@$(BIN)/ruff format --check .
 	$(SAY) "style"
 	@$(BIN)/ruff check .
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint-types lint-macos lint-layers lint-docs
+
+lint-types:
 	$(SAY) "types"
 	@$(BIN)/mypy
+
+lint-macos:
 	$(SAY) "types on macOS"
 	@$(BIN)/python tests/hosts/check_types.py darwin
+
+lint-layers:
 	$(SAY) "layers"
 	@$(BIN)/lint-imports
+
+lint-docs:
 	$(SAY) "documentation"
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import multiprocessing
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llm_sandbox.evaluation import AssertTest, CallTest, EvalLimits, Sample, StdioTest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 LIMITS = EvalLimits(cpu_time=0.5, wall_time=12, memory="96m", output="1m", files="8m")
 
@@ -169,3 +174,20 @@ def corpus(step: int = 1) -> tuple[list[Sample], dict[str, set[str]]]:
             samples.append(Sample(sample, program, tests=tests))
             expected[sample] = verdicts
     return samples, expected
+
+
+def _burn() -> None:
+    while True:
+        pass
+
+
+@contextlib.contextmanager
+def busy_cpu() -> Iterator[None]:
+    """Another process that wants a whole CPU."""
+    process = multiprocessing.get_context("spawn").Process(target=_burn, daemon=True)
+    process.start()
+    try:
+        yield
+    finally:
+        process.kill()
+        process.join()

@@ -1,30 +1,11 @@
 """Verdicts of the corpus: each is the true one, however many programs run at the same time."""
 
-import contextlib
-import multiprocessing
 import os
 
 import pytest
 
 from llm_sandbox.evaluation import Evaluator
-from tests.evaluation.corpus import LIMITS, TASKS, corpus
-
-
-def _burn() -> None:
-    while True:
-        pass
-
-
-@contextlib.contextmanager
-def busy_cpu():
-    """Another process that wants a whole CPU."""
-    process = multiprocessing.get_context("spawn").Process(target=_burn, daemon=True)
-    process.start()
-    try:
-        yield
-    finally:
-        process.kill()
-        process.join()
+from tests.evaluation.corpus import LIMITS, TASKS, busy_cpu, corpus
 
 
 def test_the_corpus_is_one():
@@ -34,12 +15,12 @@ def test_the_corpus_is_one():
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize(
-    ("workers", "step"), [(1, 6), (os.cpu_count() or 1, 6), (4 * (os.cpu_count() or 1), 2)]
-)
-def test_every_verdict_is_true(workers, step):
-    """Beside a process that takes a CPU; what is slow for that reason is run again, alone."""
-    samples, expected = corpus(step)
+def test_every_verdict_is_true():
+    """Beside a process that takes a CPU, with four programs at a time on each CPU; what is slow for
+    that reason is run again, alone. `benchmarks.verdicts` does it with all tasks.
+    """
+    workers = 4 * (os.cpu_count() or 1)
+    samples, expected = corpus(step=6)
     with busy_cpu(), Evaluator(limits=LIMITS, workers=workers, backend="bubblewrap") as evaluator:
         results = list(evaluator.map(samples))
     false = {
