@@ -38,6 +38,9 @@ class CapturedStream(io.BufferedIOBase):
         self._descriptor = descriptor
         self._session = session
         self._lock = threading.RLock()
+        self.flushing = threading.RLock()
+        """Held by another thread while it flushes: the text stream above has no pending text any
+        more then, and its output is not here yet."""
         self._pieces: list[bytes] = []
         self._size = 0
         self._parent: Parent | None = None
@@ -117,9 +120,10 @@ class CapturedStream(io.BufferedIOBase):
         return size
 
     def flush(self) -> None:
-        if self._pieces:
-            with self._lock:
-                self._send()
+        with self.flushing:
+            if self._pieces:
+                with self._lock:
+                    self._send()
 
     # --- sending
 
@@ -194,7 +198,7 @@ class CapturedStream(io.BufferedIOBase):
 
     def become_forked(self) -> None:
         """Write to the descriptor from now on: the protocol belongs to the parent process."""
-        self._lock = threading.RLock()
+        self._lock, self.flushing = threading.RLock(), threading.RLock()
         self._pieces, self._size = [], 0
         self._is_forked, self._is_closed = True, False
         self.wire = None
@@ -420,7 +424,7 @@ class PeriodicFlush:
                     self._wire.flush()
 
     def _flush(self, name: str) -> None:
-        with suppress(ValueError):
+        with suppress(ValueError), self._streams.below[name].flushing:
             self._streams.own[name].flush()
 
     def _flush_late(self) -> None:

@@ -55,6 +55,32 @@ def test_a_task_of_one_run_prints_while_another_awaits(session):
     assert [(1, "stdout", "task\n")] == facts(session.background_output())
 
 
+SLOW_FLUSH = """
+import sys, threading, time
+below, taken, count = sys.stderr.buffer, threading.Event(), 0
+write = below.write
+def slow_in_the_background(data):
+    if threading.current_thread() is not threading.main_thread():
+        taken.set()
+        time.sleep(0.5)
+    return write(data)
+below.write = slow_in_the_background
+while not taken.is_set():
+    print('e' * 99, file=sys.stderr)
+    count += 1
+    time.sleep(0.0001)
+print(count)
+"""
+
+
+def test_a_flush_in_the_background_at_the_end_of_a_run_is_of_that_run(session):
+    """Text that the flushing thread has taken, and not sent yet, when the code ends."""
+    result = session.run(SLOW_FLUSH)
+
+    assert 100 * int(result.stdout) == len(result.stderr)
+    assert [] == session.background_output()
+
+
 def test_text_without_a_line_end_comes(session):
     session.run(EVENT + "threading.Timer(0.1, print, ['part'], {'end': ''}).start()")
 
