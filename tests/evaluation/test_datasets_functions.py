@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import re
 from typing import TYPE_CHECKING, Any
@@ -12,23 +11,21 @@ import pytest
 from llm_sandbox.evaluation.datasets import (
     EXPECTED_FROM_REFERENCE,
     AnyValue,
-    Dataset,
     OtherValues,
     PolynomialRoot,
     SameItems,
     fill_expected,
-    load_dataset,
     reference_calls,
     reference_key,
 )
 from llm_sandbox.evaluation.kinds import AssertTest, CallTest, UnitTest
 from llm_sandbox.evaluation.value_comparison import find_value_checker
 from llm_sandbox.exceptions import ValidationError
+from tests.evaluation.dataset_files import load, one
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from llm_sandbox.evaluation.sample import Task
 
 PROMPT = 'def twice(x):\n    """Return x times two."""\n'
 HUMANEVAL = {
@@ -53,17 +50,6 @@ MBPP = {
     "test_setup_code": "",
     "challenge_test_list": ["assert add(-1, 1) == 0"],
 }
-
-
-def load(folder: Path, *records: dict[str, Any]) -> Dataset:
-    path = folder / "data.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in records))
-    return load_dataset(path)
-
-
-def one(folder: Path, record: dict[str, Any]) -> Task:
-    (task,) = load(folder, record).values()
-    return task
 
 
 def mbpp_plus(name: str, number: int, *inputs: list[Any], atol: float = 0) -> dict[str, Any]:
