@@ -11,6 +11,8 @@ JOBS ?= 2
 
 BIN := $(VENV)/bin
 SAY := @printf '==> %s\n'
+# Make of macOS is too old for it.
+OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-again lint lint-types lint-macos lint-layers lint-docs docs bench scan-report languages-table matrix zenml frameworks clean system-tools
@@ -43,7 +45,7 @@ lint: $(VENV)/.stamp-dev ## Check format, style, types and layers
 	@$(BIN)/ruff format --check .
 	$(SAY) "style"
 	@$(BIN)/ruff check .
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync lint-types lint-macos lint-layers lint-docs
+	@$(MAKE) --no-print-directory --jobs=2 $(OUTPUT_SYNC) lint-types lint-macos lint-layers lint-docs
 
 lint-types:
 	$(SAY) "types"

@@ -14,10 +14,11 @@ LIMITS = EvalLimits(cpu_time=2, memory="256m")
 
 
 def grade(model: str) -> Report:
-    tasks, failed = valid_tasks(load_dataset(HERE / "tasks.jsonl"), limits=LIMITS)
+    dataset = load_dataset(HERE / "tasks.jsonl")
+    tasks, failed = valid_tasks(dataset, limits=LIMITS)
     for task, reason in failed.items():
         print(f"left out {task}: its reference {reason}")
-    samples = load_samples(HERE / f"{model}.jsonl", tasks=tasks.keys() | failed.keys())
+    samples = load_samples(HERE / f"{model}.jsonl", tasks=dataset)
     report = evaluate(
         (sample for sample in samples if sample.task in tasks),
         tasks=tasks,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from llm_sandbox.evaluation import Report, Task
     from llm_sandbox.evaluation.datasets import DatasetFormat, OnError, Problem
+    from llm_sandbox.evaluation.engines import EngineName
 
 __all__ = ["EVALUATE", "EngineChoice", "Score", "evaluate"]
 
@@ -27,7 +28,7 @@ _EPILOG = (
 
 
 class EngineChoice(StrEnum):
-    """Where samples are evaluated, beside this process."""
+    """Engine that evaluates the samples, beside this process."""
 
     LOCAL = "local"
     RAY = "ray"
@@ -35,7 +36,7 @@ class EngineChoice(StrEnum):
 
 
 class Score(StrEnum):
-    """How a score is made of tests."""
+    """Policy by which a score is made of tests."""
 
     ALL = "all"
     FRACTION = "fraction"
@@ -152,6 +153,8 @@ def evaluate(
         usage_error(f"invalid --k: expected numbers such as 1,10, got {k!r}")
     if (resume or overwrite) and out is None:
         usage_error(f"{'--resume' if resume else '--overwrite'} needs --out FILE")
+    if (form is not None or validate) and dataset is None:
+        usage_error(f"{'--validate' if validate else '--format'} needs --dataset FILE")
     with exit_codes(as_json=as_json):
         from llm_sandbox.evaluation import EvalLimits
         from llm_sandbox.evaluation import evaluate as run
@@ -168,10 +171,16 @@ def evaluate(
             _say_problems(dataset, found.problems)
             tasks = found
         libraries = tuple(preload or ())
-        count: int | Literal["auto"] = workers or "auto"
+        count: int | Literal["auto"] = "auto" if workers is None else workers
+        engine_name = cast("EngineName | None", engine)
         if validate:
             _, failed = valid_tasks(
-                tasks, limits=limits, preload=libraries, workers=count, backend=backend
+                tasks,
+                limits=limits,
+                preload=libraries,
+                workers=count,
+                backend=backend,
+                engine=engine_name,
             )
             for task, reason in failed.items():
                 say(f"left out task {task} and its samples: its reference {reason}")
@@ -187,7 +196,7 @@ def evaluate(
             workers=count,
             security_policy=None if policy is None else find_policy(policy),
             backend=backend,
-            engine=None if engine is None else engine.value,
+            engine=engine_name,
             results=out,
             resume=resume,
             overwrite=overwrite,

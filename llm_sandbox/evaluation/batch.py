@@ -69,10 +69,10 @@ def evaluate(
         security_policy: As for `Evaluator`.
         backend: As for `Evaluator`.
         engine: Where samples are evaluated: None for threads of this process, ``local`` for
-            processes, ``ray`` or ``dask`` for a cluster that this process is connected to or one on
-            this machine, or an `Engine`, which is started and closed. `workers` is then the number
-            of processes of ``local``, or of tests on each worker of a cluster; a checker must not
-            be a function.
+            processes, ``ray`` or ``dask`` for the cluster that `RayEngine` or `DaskEngine` finds
+            without an address, or an `Engine`, which is started and closed. `workers` is then the
+            number of processes of ``local``, or of tests on each worker of a cluster; a checker
+            must not be a function.
         results: File of JSON lines for the results, written as they come; None to keep them in
             memory.
         resume: Whether samples with a result in the file are skipped; those with the verdict ``IE``

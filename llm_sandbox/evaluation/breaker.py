@@ -37,7 +37,7 @@ class Breaker:
             is_full = len(self._recent) == _WINDOW
         if is_full and failures > _SHARE * _WINDOW:
             raise EvaluationStoppedError(
-                f"the sandbox failed in {failures} of the last {_WINDOW} samples; "
+                f"the sandbox or a checker failed in {failures} of the last {_WINDOW} samples; "
                 f"the last failure: {error}",
                 hint="see `llm-sandbox doctor`; finished results are kept: resume=True goes on",
             )

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from llm_sandbox.evaluation.evaluator import Evaluator
+from llm_sandbox.evaluation.batch import evaluate
+from llm_sandbox.evaluation.engines.base import Engine, EngineName
 from llm_sandbox.evaluation.limits import EvalLimits
 from llm_sandbox.evaluation.sample import Sample, Task
 
@@ -17,6 +18,7 @@ def valid_tasks(
     preload: Sequence[str] = (),
     workers: int | Literal["auto"] = "auto",
     backend: str | None = None,
+    engine: Engine | EngineName | None = None,
 ) -> tuple[dict[str, Task], dict[str, str]]:
     """Run the reference solutions of tasks, and leave out the tasks whose own does not pass.
 
@@ -29,24 +31,30 @@ def valid_tasks(
         preload: As for `Evaluator`.
         workers: As for `Evaluator`.
         backend: As for `Evaluator`.
+        engine: As for `evaluate`.
 
     Returns:
         The valid tasks by id, and the reason for each other one.
     """
     known = dict(tasks) if isinstance(tasks, Mapping) else {task.id: task for task in tasks}
     failed: dict[str, str] = {}
-    with Evaluator(
-        tasks=known, limits=limits, preload=preload, workers=workers, backend=backend
-    ) as evaluator:
-        references = (
-            Sample(task.id, task.reference, task=task.id)
-            for task in known.values()
-            if task.reference is not None
-        )
-        for result in evaluator.map(references):
-            if result.passed:
-                continue
-            first = next((test for test in result.tests if not test.points), None)
-            error = result.error or (first.error if first is not None else "")
-            failed[result.id] = f"has the verdict {result.verdict.words}: {error}".rstrip(": ")
+    references = [
+        Sample(task.id, task.reference, task=task.id)
+        for task in known.values()
+        if task.reference is not None
+    ]
+    for result in evaluate(
+        references,
+        tasks=known,
+        limits=limits,
+        preload=preload,
+        workers=workers,
+        backend=backend,
+        engine=engine,
+    ):
+        if result.passed:
+            continue
+        first = next((test for test in result.tests if not test.points), None)
+        error = result.error or (first.error if first is not None else "")
+        failed[result.id] = f"has the verdict {result.verdict.words}: {error}".rstrip(": ")
     return {name: task for name, task in known.items() if name not in failed}, failed

@@ -39,8 +39,8 @@ class CapturedStream(io.BufferedIOBase):
         self._session = session
         self._lock = threading.RLock()
         self.flushing = threading.RLock()
-        """Held by another thread while it flushes: the text stream above has no pending text any
-        more then, and its output is not here yet."""
+        """Lock of a flush of the text stream above, which takes the pending text from that stream
+        before the text arrives here."""
         self._pieces: list[bytes] = []
         self._size = 0
         self._parent: Parent | None = None
@@ -77,7 +77,7 @@ class CapturedStream(io.BufferedIOBase):
 
     @property
     def closed(self) -> bool:
-        """Whether the code has closed the stream."""
+        """True if the code has closed the stream."""
         return self._is_closed
 
     def close(self) -> None:
@@ -298,9 +298,14 @@ class TextStreams:
 
     def flush_own(self) -> None:
         """Send buffered text of the own streams."""
-        for own in self.own.values():
-            with suppress(ValueError, OSError):
-                own.flush()
+        for name in self.own:
+            with suppress(OSError):
+                self.flush_stream(name)
+
+    def flush_stream(self, name: str) -> None:
+        """Send buffered text of one own stream, if it is open."""
+        with suppress(ValueError), self.below[name].flushing:
+            self.own[name].flush()
 
     def flush(self) -> None:
         """Send buffered text, that of streams that the code has put into `sys` included."""
@@ -417,15 +422,11 @@ class PeriodicFlush:
                 pause = self._PERIOD_S
                 with suppress(ValueError, OSError):
                     for name, each in below.items():
-                        self._flush(name)
+                        self._streams.flush_stream(name)
                         writes, total = seen[name]
                         self._choose(name, each.writes - writes, each.total - total)
                         seen[name] = each.writes, each.total
                     self._wire.flush()
-
-    def _flush(self, name: str) -> None:
-        with suppress(ValueError), self._streams.below[name].flushing:
-            self._streams.own[name].flush()
 
     def _flush_late(self) -> None:
         """Send output of threads and tasks between two cells, as fast as the host reads it."""

@@ -94,6 +94,7 @@ def test_a_reference_that_fails_leaves_its_task_out(
     ("words", "message"),
     [
         (("--resume",), "--resume needs --out FILE"),
+        (("--workers", "0"), "invalid workers"),
         (("--k", "many"), "invalid --k: expected numbers such as 1,10, got 'many'"),
         (("--engine", "spark"), "spark"),
         (("--score", "best"), "best"),
@@ -105,6 +106,15 @@ def test_mistakes_of_the_command_line(
     done = cli("evaluate", files[0], "-d", files[1], *words)
     assert (2, "") == (done.code, done.out)
     assert message in done.err
+
+
+@pytest.mark.parametrize("words", [("--validate",), ("--format", "mbpp")])
+def test_options_of_a_dataset_need_one(
+    cli: Callable[..., Done], files: tuple[str, str], words: tuple[str, ...]
+) -> None:
+    done = cli("evaluate", files[0], *words)
+    assert (2, "") == (done.code, done.out)
+    assert f"{words[0]} needs --dataset FILE" in done.err
 
 
 @pytest.mark.parametrize("skip", [False, True])

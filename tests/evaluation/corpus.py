@@ -26,7 +26,9 @@ class CorpusTask:
     cases: tuple[tuple[list[Any], Any], ...]
 
 
-def _task(name: str, params: str, right: str, wrong: str, *cases: tuple[list[Any], Any]):
+def _task(
+    name: str, params: str, right: str, wrong: str, *cases: tuple[list[Any], Any]
+) -> CorpusTask:
     return CorpusTask(
         name,
         f"def f({params}):\n    return {right}",
@@ -115,7 +117,7 @@ ATTACKS = {
     "changed comparison": "import builtins, unittest\nbuiltins.AssertionError = ValueError\n"
     "builtins.isinstance = lambda *_: True\ndef f(*_): return 'anything'",
 }
-"""Programs that want to pass without an answer; none does."""
+"""Attacks on a grader; `test_integrity` has more, and the careless graders that they fool."""
 
 
 def _with_statement(task: CorpusTask, statement: str) -> str:
@@ -183,7 +185,7 @@ def _burn() -> None:
 
 @contextlib.contextmanager
 def busy_cpu() -> Iterator[None]:
-    """Another process that wants a whole CPU."""
+    """Keep another process running that takes a CPU."""
     process = multiprocessing.get_context("spawn").Process(target=_burn, daemon=True)
     process.start()
     try:

@@ -8,7 +8,7 @@ from llm_sandbox.evaluation import Evaluator
 from tests.evaluation.corpus import LIMITS, TASKS, busy_cpu, corpus
 
 
-def test_the_corpus_is_one():
+def test_the_corpus_has_sixty_tasks():
     assert len(TASKS) >= 60
     assert len({task.name for task in TASKS}) == len(TASKS)
 

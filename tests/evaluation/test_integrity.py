@@ -22,7 +22,7 @@ from llm_sandbox.evaluation import (
 )
 
 EXPECTED = "7f3a91c4"
-"""What the attacks are after: the secret answer."""
+"""Secret answer that the attacks are after."""
 
 
 # --- careless graders
@@ -325,7 +325,7 @@ def test_files_beside_the_code_do_not_replace_the_graders(grade, name):
 
 
 def test_a_patched_framework_is_inline_and_said_to_be(grade):
-    """What cannot be prevented in the candidate's process is marked as such."""
+    """A patch of the framework cannot be prevented in the candidate's process, and is marked."""
     code = (
         "import unittest\nunittest.TestCase.run = lambda self, result: result.addSuccess(self)\n"
         "def f(): return 2"
@@ -337,7 +337,7 @@ def test_a_patched_framework_is_inline_and_said_to_be(grade):
         }
     )
     result = grade(code, test)
-    assert "AC" != result.verdict or "inline" == result.integrity
+    assert "inline" == result.integrity
 
 
 def test_a_forged_report_of_a_command(grade):

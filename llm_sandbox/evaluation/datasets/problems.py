@@ -9,7 +9,7 @@ from llm_sandbox.exceptions import ValidationError
 __all__ = ["OnError", "Problem", "ProblemLog"]
 
 OnError: TypeAlias = Literal["raise", "skip"]
-"""What a malformed line does: it raises with its number, or is left out and named."""
+"""Effect of a malformed line: an error with its number, or a problem beside the other lines."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Problem:
     line: int
     """Number of the line, from 1; of the item in a JSON list, of the row in a parquet file."""
     message: str
-    """What was expected, and what was there instead."""
+    """Message with the expected form and the one that was found."""
 
 
 class ProblemLog:

@@ -63,7 +63,7 @@ class InteractiveGrader:
         except GraderFailedError:
             if first is judge:
                 raise
-            # It failed for want of a partner.
+            # The interactor failed for want of a partner.
             reason = "the program ended before the interactor"
             return Grade(verdict=Verdict.WRONG_ANSWER, run=run, error=reason)
         if grade.verdict is not Verdict.ACCEPTED and first is judge:
@@ -74,7 +74,7 @@ class InteractiveGrader:
 def _talk(candidate: Runner, judge: Runner, seconds: float) -> tuple[dict[Runner, Run], Runner]:
     """Pass on what each of the two writes; return their runs, and whose output ended first."""
     runs: dict[Runner, Run] = {}
-    first: Runner | None = None
+    order: list[Runner] = []
     others = {candidate: judge, judge: candidate}
     deadline = time.monotonic() + seconds
     with selectors.DefaultSelector() as selector:
@@ -90,8 +90,8 @@ def _talk(candidate: Runner, judge: Runner, seconds: float) -> tuple[dict[Runner
                 other = others[runner]
                 # The end of an output can come before the run whose program wrote it, and the
                 # other program can fail in between.
-                if first is None and (isinstance(found, Run) or not found):
-                    first = runner
+                if isinstance(found, Run) or not found:
+                    order.append(runner)
                 if isinstance(found, Run):
                     runs[runner] = found
                     selector.unregister(runner.fileno())
@@ -99,4 +99,4 @@ def _talk(candidate: Runner, judge: Runner, seconds: float) -> tuple[dict[Runner
                         other.send_input(b"")
                 elif other not in runs:
                     other.send_input(found)
-    return runs, first or judge
+    return runs, order[0]
