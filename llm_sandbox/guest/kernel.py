@@ -194,8 +194,10 @@ class WireKernel(IPythonKernel):
             return
         workers, helpers = _multiprocessing_pids()
         others = writers(os.getpid()) - helpers
-        if others:
-            content = {"writers": "workers" if others <= workers else "others"}
+        # After an observed start the host does not read the pipes before it has this.
+        if others or self.observer.saw_process:
+            kind = None if not others else "workers" if others <= workers else "others"
+            content = {"writers": kind}
             self.session.send(Channel(frames.IOPUB), "llm_sandbox_pipes", content, message)
             self.wire.flush()  # before anything that they write
 

@@ -100,6 +100,11 @@ class Background:
         if started:
             self._starters.append(self._count)
 
+    @property
+    def has_processes(self) -> bool:
+        """Whether processes of earlier runs may write to the pipes, as far as was observed."""
+        return bool(self._starters)
+
     def forget_processes(self) -> None:
         """Record that the processes of earlier runs are gone with their interpreter."""
         self._starters.clear()

@@ -220,6 +220,8 @@ class KernelClient:
         conversation = PendingRequest(request, _REPLIES[kind], collector, stdin, background)
         if stop is not None:
             self._poll.register(stop, select.POLLIN)
+        if not conversation.reads_pipes:
+            self._poll_pipes(0)
         try:
             run = self._converse(conversation, deadline, stop)
             started, others = collector.observed.started_process, conversation.others
@@ -239,6 +241,7 @@ class KernelClient:
             raise
         finally:
             self._note_turn(False)
+            self._poll_pipes(select.POLLIN)
             self._forget(stop)
 
     def _converse(
@@ -273,6 +276,10 @@ class KernelClient:
                 run.stopped = stopped
                 run.late = give_up is not None and not stopped
                 return run
+
+    def _poll_pipes(self, events: int) -> None:
+        for fd in self._pipes:
+            self._poll.modify(fd, events)
 
     def _forget(self, stop: Stop | None) -> None:
         """Unregister the stop request, which stays readable once it was made."""
@@ -319,7 +326,10 @@ class KernelClient:
             return False
         self._reader.feed(data)
         for frame in self._reader:
+            waited = not conversation.reads_pipes
             answer = conversation.take(frame)
+            if waited and conversation.reads_pipes:
+                self._poll_pipes(select.POLLIN)
             if answer is not None:
                 if sum(map(len, self._outbox)) > _MAX_UNREAD:
                     raise frames.FrameError("the kernel asks for input and does not read it")

@@ -34,6 +34,8 @@ class PendingRequest:
     Attributes:
         others: What kind of processes of earlier runs can write to the same pipes: ``workers``,
             which may do what the run gives them, or ``others``; None where there are none.
+        reads_pipes: Whether the pipes are read. Where processes of earlier runs may write to them,
+            they are not before the first message of the run, which says whether any can.
         took_shared: Whether something was taken for the run's output that may be of theirs.
     """
 
@@ -51,6 +53,7 @@ class PendingRequest:
         self._background = background
         self._is_run = reply_kind == "execute_reply"
         self.others: str | None = None
+        self.reads_pipes = not (self._is_run and background.has_processes)
         self.took_shared = False
         self.collector = collector
         self.reply: dict[str, Any] | None = None
@@ -90,6 +93,7 @@ class PendingRequest:
             if message["parent_header"].get("msg_id") != self._request:
                 self._background.take_frame(frame)
                 return None
+            self.reads_pipes = True
             content = message["content"]
             if kind == "stream" and message.get("bulk") and buffers:
                 self.collector.add_bytes(read_stream_name(content["name"]), buffers[0])
@@ -121,7 +125,8 @@ class PendingRequest:
         elif kind == "stream":
             self.collector.add_bytes(read_stream_name(content["name"]), content["text"].encode())
         elif kind == "llm_sandbox_pipes":
-            self.others = "workers" if content.get("writers") == "workers" else "others"
+            found = content.get("writers")
+            self.others = found if found in (None, "workers") else "others"
         elif kind == "llm_sandbox_observed":
             self.collector.observed.add(content.get("observed"))
         elif kind == "input_request":

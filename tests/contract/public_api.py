@@ -31,6 +31,7 @@ MODULES = (
     *("core.session_base", "session", "session.session", "security.models"),
     *("security.package_validators", "mcp_server.server", "mcp_server.settings"),
     *("adapters", "adapters.modal", "adapters.sbx_agents", "adapters.zenml"),
+    *("evaluation", "evaluation.datasets", "evaluation.engines", "evaluation.trainers"),
     *("artifacts", "artifacts.base", "artifacts.registry", "backends.base", "backends.registry"),
     *("language_handlers", "language_handlers.base", "language_handlers.factory"),
     *("language_handlers.registry", "testing", "testing.backend_suite", "testing.session_suite"),

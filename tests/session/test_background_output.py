@@ -1,6 +1,7 @@
 """Output after the end of runs: stored, counted, and distinguished from later runs' output."""
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -26,6 +27,11 @@ def await_records(session, wanted, patience_s=30.0):
         time.sleep(0.05)
         found += session.background_output()
     return found
+
+
+def busy_until(event):
+    while not event.is_set():
+        pass
 
 
 def facts(records):
@@ -170,6 +176,30 @@ def test_a_process_that_outlives_its_run_is_not_mixed_into_a_later_one(session):
     )
 
     later = session.run("_ = child.communicate(b'\\n'); time.sleep(0.2); print('mine')")
+
+    assert later.stdout == "mine\n"
+    assert [(None, "stdout", "late\n")] == facts(session.background_output())
+
+
+def test_a_slow_host_tells_processes_apart_too(session):
+    """What both wrote is there before the host reads any of it."""
+    session.run(
+        "import subprocess, time\n"
+        "child = subprocess.Popen('read x; echo late', shell=True, stdin=subprocess.PIPE)"
+    )
+    code = "_ = child.communicate(b'\\n'); print('mine')"
+
+    is_over = threading.Event()
+    # Each makes the thread that reads wait for its turn of the interpreter.
+    others = [threading.Thread(target=busy_until, args=[is_over]) for _ in range(20)]
+    for thread in others:
+        thread.start()
+    try:
+        later = session.run(code)
+    finally:
+        is_over.set()
+        for thread in others:
+            thread.join()
 
     assert later.stdout == "mine\n"
     assert [(None, "stdout", "late\n")] == facts(session.background_output())
