@@ -1,6 +1,7 @@
 """`llm-sandbox evaluate`: evaluation of the samples of a file."""
 
 import json
+import signal
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -185,22 +186,32 @@ def evaluate(
             for task, reason in failed.items():
                 say(f"left out task {task} and its samples: its reference {reason}")
         given = load_samples(samples, tasks=tasks or None, on_error=on_error)
-        report = run(
-            (sample for sample in given if sample.task not in failed),
-            tasks=tasks,
-            language=lang,
-            score=score.value,
-            repeat=repeat,
-            limits=limits,
-            preload=libraries,
-            workers=count,
-            security_policy=None if policy is None else find_policy(policy),
-            backend=backend,
-            engine=engine_name,
-            results=out,
-            resume=resume,
-            overwrite=overwrite,
-        )
+        # There is something to tidy up now: what is being written, and a cluster.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            report = run(
+                (sample for sample in given if sample.task not in failed),
+                tasks=tasks,
+                language=lang,
+                score=score.value,
+                repeat=repeat,
+                limits=limits,
+                preload=libraries,
+                workers=count,
+                security_policy=None if policy is None else find_policy(policy),
+                backend=backend,
+                engine=engine_name,
+                results=out,
+                resume=resume,
+                overwrite=overwrite,
+            )
+        except KeyboardInterrupt:
+            if out is None:
+                say("interrupted", "--out FILE keeps the results that are there")
+            else:
+                say(f"interrupted: what is done is in {out}", "--resume goes on with it")
+            raise
         _say_problems(samples, given.problems)
         if html is not None:
             report.to_html(html, reveal=reveal)

@@ -42,6 +42,8 @@ _OPTION_WORDS = {
     "run(code, stdin='...')": "--stdin FILE",
     "run(code, libraries=['...'])": "--lib NAME",
     "backend='docker'": "--backend docker",
+    "tasks=load_dataset(...)": "--dataset FILE",
+    'on_error="skip"': "--skip-bad",
     "image= is": "--image is",
     "Sandbox.list() has those": "llm-sandbox ps lists those",
     "backend='local'": "--backend local",

@@ -154,11 +154,13 @@ class Preparer:
             return None
         task = self._tasks.get(sample.task)
         if task is None and sample.tests is None:
-            known = ", ".join(list(self._tasks)[:3]) or "none"
+            some = ", ".join(list(self._tasks)[:3])
+            count = len(self._tasks)
+            expected = f"one of {count} ({some}, ...)" if some else "none, as no tasks are given"
             raise ValidationError(
-                f"invalid task of sample {sample.id!r}: expected one of the {len(self._tasks)} "
-                f"known ones ({known}, ...), got {sample.task!r}",
+                f"invalid task of sample {sample.id!r}: expected {expected}, got {sample.task!r}",
                 parameter="task",
+                hint="give the tasks with their tests: tasks=load_dataset(...)",
             )
         return task
 

@@ -235,7 +235,7 @@ class Report:
 
     def _lines(self) -> Iterator[str]:
         summary = self.summary
-        yield f"{summary.samples:,} samples of {len(summary.tasks):,} tasks"
+        yield f"{_counted(summary.samples, 'sample')} of {_counted(len(summary.tasks), 'task')}"
         for k, interval in self.usual_pass_at_k().items():
             left = (
                 f", {_counted(interval.left_out, 'task')} without as many scored samples"

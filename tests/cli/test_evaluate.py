@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import pytest
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.cli.conftest import Done  # for the type checker only
+    from tests.cli.conftest import Done, Family  # for the type checker only
 
 TASK = {
     "task_id": "double",
@@ -106,6 +109,43 @@ def test_mistakes_of_the_command_line(
     done = cli("evaluate", files[0], "-d", files[1], *words)
     assert (2, "") == (done.code, done.out)
     assert message in done.err
+
+
+@pytest.mark.parametrize("engine", [(), ("--engine", "local", "-j", "1")])
+def test_an_interrupt_says_how_to_go_on(
+    cli: Callable[..., Done],
+    start: Callable[..., subprocess.Popen[str]],
+    family: Callable[[int], Family],
+    tmp_path: Path,
+    files: tuple[str, str],
+    engine: tuple[str, ...],
+) -> None:
+    """Finished results are kept, and nothing runs on."""
+    slow = f"    import time; time.sleep(0.1)\n{COMPLETIONS['right']}"
+    write(tmp_path / "slow.jsonl", [{"task_id": "double", "completion": slow}] * 40)
+    words = ("evaluate", "slow.jsonl", "-d", files[1], "--out", "run.jsonl", *engine)
+    process = start(*words)
+    run = tmp_path / "run.jsonl"
+    deadline = time.monotonic() + 60
+    while not run.exists() or run.read_text().count("\n") < 4:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    below = family(process.pid)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (130, "") == (process.returncode, out)
+    assert "what is done is in run.jsonl" in err
+    assert "--resume" in err
+    assert not below.survivors()
+    assert 0 == cli(*words, "--resume").code
+    assert 41 == run.read_text().count("\n")
+
+
+def test_samples_of_tasks_need_a_dataset(cli: Callable[..., Done], files: tuple[str, str]) -> None:
+    done = cli("evaluate", files[0])
+    assert (2, "") == (done.code, done.out)
+    assert "invalid task of sample 'double/0'" in done.err
+    assert "--dataset FILE" in done.err
 
 
 @pytest.mark.parametrize("words", [("--validate",), ("--format", "mbpp")])

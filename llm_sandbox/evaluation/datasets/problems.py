@@ -55,6 +55,6 @@ class ProblemLog:
         if self._on_error == "raise":
             raise ValidationError(
                 f"{self._path.name}, line {line}: {message}",
-                hint='on_error="skip" (--skip-bad) reads the other lines, and names this one',
+                hint='on_error="skip" reads the other lines, and names this one',
             )
         self._problems.append(Problem(line, message))
