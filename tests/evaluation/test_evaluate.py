@@ -6,9 +6,11 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+from llm_sandbox.backends.hardening.cgroups import CgroupTree
 from llm_sandbox.evaluation import (
     AsyncEvaluator,
     CallTest,
@@ -131,6 +133,18 @@ def test_a_killed_sandbox_host_costs_no_verdict():
                         host.connection.close()
     assert 40 == len(results)
     assert {"AC", "WA"} == {str(result.verdict) for result in results}
+
+
+def test_a_control_group_that_cannot_be_made_is_a_failure_of_the_sandbox(monkeypatch):
+    """As when a supervisor ends, and its group with it, while a machine is made."""
+    with Evaluator(limits=LIMITS, backend="bubblewrap", workers=1, retries=1) as evaluator:
+        one, two = samples(2)
+        assert evaluator.run(one).score is not None
+        gone = CgroupTree(1, {"memory": Path("/proc/self/gone")})
+        monkeypatch.setattr(evaluator._backend, "_tree", gone)
+        result = evaluator.run(two)
+    assert ("IE", None, 2) == (result.verdict, result.score, result.attempts)
+    assert "the sandbox could not be made: [Errno 2] No such file" in result.error
 
 
 def test_few_samples_are_taken_ahead():

@@ -194,9 +194,7 @@ class BubblewrapBackend(SupervisedBackend):
         mounts = mounts or MachineMounts({})
         machine_id = os.urandom(8).hex()
         saved_root = open_saved_root(spec.saved_root)
-        cgroup = None
-        if self._tree is not None:
-            cgroup = Cgroup(self._tree, f"{host.cgroup_name}/{machine_id}", spec.limits)
+        cgroup: Cgroup | None = None
         limits = spec.limits
         size = {"inodes": limits.inodes, "mode": "1777"}
         workdir_size = {"inodes": limits.inodes, "mode": "755"}
@@ -208,6 +206,8 @@ class BubblewrapBackend(SupervisedBackend):
                 threading.Thread(target=cgroup.remove, daemon=True).start()
 
         try:
+            if self._tree is not None:
+                cgroup = Cgroup(self._tree, f"{host.cgroup_name}/{machine_id}", spec.limits)
             machine = BubblewrapMachine(
                 host.connection,
                 spec,
@@ -249,6 +249,10 @@ class BubblewrapBackend(SupervisedBackend):
             if cgroup is not None:
                 cgroup.remove()
             raise explain_root(error) from None
+        except OSError as error:  # the group of a supervisor that has ended is gone
+            if cgroup is not None:
+                cgroup.remove()
+            raise BackendError(f"the sandbox could not be made: {error}", op="create") from error
         except BaseException:
             if cgroup is not None:
                 cgroup.remove()
