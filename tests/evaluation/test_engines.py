@@ -448,12 +448,12 @@ class TestRay:
 @pytest.mark.slow
 class TestDask:
     @pytest.fixture
-    def client(self):
+    def client(self, tmp_path):
         import distributed
 
         with (
             distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, dashboard_address=None
+                n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=tmp_path
             ) as cluster,
             distributed.Client(cluster) as client,
         ):
@@ -467,7 +467,7 @@ class TestDask:
         assert "running" == client.status
 
     @pytest.mark.parametrize("known_by", ["client", "address"])
-    def test_a_cluster_that_is_not_named_is_that_of_this_process(self, known_by):
+    def test_a_cluster_that_is_not_named_is_that_of_this_process(self, known_by, tmp_path):
         """A cluster of the engine's own would have one worker."""
         import dask
         import distributed
@@ -475,7 +475,7 @@ class TestDask:
         is_default = known_by == "client"
         with (
             distributed.LocalCluster(
-                n_workers=2, processes=False, dashboard_address=None
+                n_workers=2, processes=False, dashboard_address=None, local_directory=tmp_path
             ) as cluster,
             distributed.Client(cluster, set_as_default=is_default) as client,
             dask.config.set({} if is_default else {"scheduler-address": cluster.scheduler_address}),
