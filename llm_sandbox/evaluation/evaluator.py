@@ -127,7 +127,7 @@ class Evaluator:
             ).fill,
         )
         self._slots = _Slots()
-        self._contexts = threading.local()
+        self._threads = threading.local()
         self._tools: list[ToolSandboxes] = []
         self._lock = threading.Lock()
         self._breaker = Breaker()
@@ -253,6 +253,9 @@ class Evaluator:
             except SandboxError as failure:
                 if isinstance(failure, ValidationError | UnsupportedError):
                     raise
+                if not isinstance(failure, GraderFailedError):
+                    # One of them may be lost, and would fail every further sample of this thread.
+                    self._thread_tools().close()
                 if attempt > self._retries or isinstance(failure, GraderFailedError):
                     infra = Grade(verdict=Verdict.INFRA_ERROR, error=failure.message)
                     results, error = [to_result(infra, index=0)], failure.message
@@ -352,13 +355,16 @@ class Evaluator:
         return to_result(grade, index=index, name=test.name, hidden=test.hidden, attempts=runs)
 
     def _context(self) -> GradingContext:
-        context = getattr(self._contexts, "context", None)
-        if context is None:
-            tools = ToolSandboxes(self._backend)
+        return GradingContext(self._backend, self._thread_tools().get)
+
+    def _thread_tools(self) -> ToolSandboxes:
+        """Return the sandboxes of this thread for code of tests."""
+        tools: ToolSandboxes | None = getattr(self._threads, "tools", None)
+        if tools is None:
+            tools = self._threads.tools = ToolSandboxes(self._backend)
             with self._lock:
                 self._tools.append(tools)
-            context = self._contexts.context = GradingContext(self._backend, tools.get)
-        return context
+        return tools
 
     # --- its end
 

@@ -12,6 +12,7 @@ import pytest
 
 from llm_sandbox.backends.hardening.cgroups import CgroupTree
 from llm_sandbox.evaluation import (
+    AssertTest,
     AsyncEvaluator,
     CallTest,
     CheckerTest,
@@ -133,6 +134,22 @@ def test_a_killed_sandbox_host_costs_no_verdict():
                         host.connection.close()
     assert 40 == len(results)
     assert {"AC", "WA"} == {str(result.verdict) for result in results}
+
+
+def test_a_lost_sandbox_of_assertions_is_replaced():
+    """It is kept from sample to sample: its loss costs one attempt, and no verdict."""
+    sample = Sample("add", "def f(x): return x + 1", tests=[AssertTest("assert f(1) == 2")])
+    with Evaluator(limits=LIMITS, backend="bubblewrap", workers=1) as evaluator:
+        attempts = []
+        for _ in range(3):
+            result = evaluator.run(sample)
+            assert result.passed, result.error
+            attempts.append(result.attempts)
+            if len(attempts) == 1:
+                for hosts in evaluator._backend._runner_hosts.values():
+                    for host in hosts:
+                        host.connection.close()
+    assert [1, 2, 1] == attempts
 
 
 def test_a_control_group_that_cannot_be_made_is_a_failure_of_the_sandbox(monkeypatch):
