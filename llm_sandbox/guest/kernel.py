@@ -108,8 +108,14 @@ class WireKernel(IPythonKernel):
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
-        # Dropped while a frame is being written: the host repeats interrupts.
-        if self.executing and not self.shell.reporting and not is_delivering(frame):
+        # Later while output is being written, which would be torn.
+        if is_delivering(frame):
+            self.streams.interrupt_later(self._interrupt)
+        else:
+            self._interrupt()
+
+    def _interrupt(self) -> None:
+        if self.executing and not self.shell.reporting:
             raise KeyboardInterrupt
 
     def warm_up(self, *cells: str) -> None:

@@ -58,10 +58,13 @@ class CapturedStream(io.BufferedIOBase):
         self._unreported = 0
         self.on_late: Callable[[], None] = _nothing
         """Called after a write of late output, which may not be sent yet."""
+        self.interrupt: Callable[[], None] | None = None
+        """Called by the main thread after a write or flush in which an interrupt has arrived."""
 
     def begin(self) -> None:
         """Start counting a new run."""
         self.total = self.late = 0
+        self.interrupt = None
 
     @property
     def dropped(self) -> int:
@@ -117,6 +120,8 @@ class CapturedStream(io.BufferedIOBase):
                 self._send()
         if parent.ended:
             self.on_late()
+        if self.interrupt is not None:
+            self._raise_interrupt()
         return size
 
     def flush(self) -> None:
@@ -124,6 +129,14 @@ class CapturedStream(io.BufferedIOBase):
             if self._pieces:
                 with self._lock:
                     self._send()
+        if self.interrupt is not None:
+            self._raise_interrupt()
+
+    def _raise_interrupt(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            interrupt, self.interrupt = self.interrupt, None
+            if interrupt is not None:
+                interrupt()
 
     # --- sending
 
@@ -201,7 +214,7 @@ class CapturedStream(io.BufferedIOBase):
         self._lock, self.flushing = threading.RLock(), threading.RLock()
         self._pieces, self._size = [], 0
         self._is_forked, self._is_closed = True, False
-        self.wire = None
+        self.wire = self.interrupt = None
 
     def _write_through(self, data: bytes) -> None:
         left = memoryview(data)
@@ -289,6 +302,11 @@ class TextStreams:
         """Start counting a new run."""
         for below in self.below.values():
             below.begin()
+
+    def interrupt_later(self, interrupt: Callable[[], None]) -> None:
+        """Call a function when the main thread has finished a write to one of the streams."""
+        for below in self.below.values():
+            below.interrupt = interrupt
 
     def report_dropped(self) -> None:
         """Report how many bytes of late output were dropped, displays included."""

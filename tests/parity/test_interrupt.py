@@ -157,3 +157,30 @@ def test_many_stops_from_many_threads(session: BaseSession) -> None:
 
     assert seen <= {RunStatus.OK, RunStatus.KILLED}
     assert "7" == session.run("7").value
+
+
+INTERRUPTS_A_WRITE = """
+import os, signal, sys
+
+def profile(frame, event, _):
+    owner = type(frame.f_locals.get("self")).__name__
+    if event == "call" and (owner, frame.f_code.co_name) == ("CapturedStream", "{method}"):
+        sys.setprofile(None)
+        os.kill(os.getpid(), signal.SIGINT)
+
+caught = False
+try:
+    sys.setprofile(profile)
+    print("whole " * 3, flush=True)
+except KeyboardInterrupt:
+    caught = True
+"""
+
+
+@pytest.mark.parametrize("method", ["write", "flush"])
+def test_an_interrupt_during_a_write_arrives_after_it(session: BaseSession, method: str) -> None:
+    result = session.run(INTERRUPTS_A_WRITE.format(method=method))
+
+    assert result.stdout.strip() == "whole whole whole"
+    assert session.get("caught") is True
+    assert session.run("print('on')").stdout == "on\n"
