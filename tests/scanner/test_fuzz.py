@@ -11,7 +11,7 @@ from llm_sandbox.security.scanner import scan
 from tests.scanner.corpus.mutation import mutated, seeds
 from tests.scanner.fuzz import run, sarif_validator
 
-COUNT = 500
+COUNT = 200
 VALIDATED = 60
 
 

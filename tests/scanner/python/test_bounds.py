@@ -16,8 +16,8 @@ from llm_sandbox.security.python.folding import UNKNOWN, fold_call, length_of_ra
 from llm_sandbox.security.python.pure import FUNCTIONS
 from tests.scanner.folding_fuzz import MEMORY
 
-CASES = 2_500
-BATCHES = 5
+CASES = 1_000
+BATCHES = 2
 LIMITED = f"""
 import resource, signal, sys
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
@@ -139,7 +139,7 @@ def scan_file(path):
 
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_no_expression_takes_more_than_its_length_deserves(batch, tmp_path):
-    """2,500 of them, the same each time; `tests.scanner.folding_fuzz` reads any number."""
+    """1,000 of them, the same each time; `tests.scanner.folding_fuzz` reads any number."""
     log = tmp_path / "case.py"
     done = subprocess.run(
         [
