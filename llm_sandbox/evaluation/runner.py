@@ -143,6 +143,7 @@ class Runner:
         memory = self._machine.isolation.controls.get("memory")
         self._counts_memory = memory is not None and memory.state == "enforced"
         self._kills = self._oom_kills()
+        self._awaits_setup = False
         self.is_clean = True
         """Whether nothing is left of earlier tests."""
         self.is_loaded = False
@@ -158,11 +159,20 @@ class Runner:
         return self._machine.language_folder(language)
 
     def setup(self, environment: Mapping[str, str], files: Mapping[str, TestFile]) -> None:
-        """Set the variables and the files that every test finds."""
+        """Set the variables and the files that every test finds.
+
+        The answer is read before that of the next request, which is sent without a wait for it.
+        """
         variables = {**self._machine.base_env(), **environment}
-        self._request(
+        self._send(
             "setup", [file.content for file in files.values()], env=variables, files=_facts(files)
         )
+        self._awaits_setup = True
+
+    def _finish_setup(self) -> None:
+        if self._awaits_setup:
+            self._awaits_setup = False
+            self._receive("setup", 0.0)
 
     def compile(self, argv: Sequence[str]) -> Run:
         """Run a compiler, whose products become files of every test."""
@@ -343,6 +353,8 @@ class Runner:
     ) -> None:
         """Start a program whose streams are read and written by `next_output` and `send_input`."""
         given = files or {}
+        # Nothing but this program's output makes the stream readable from now on.
+        self._finish_setup()
         self._send(
             "dialogue",
             [file.content for file in given.values()],
@@ -406,6 +418,7 @@ class Runner:
             raise self._failure(op or "send", error) from error
 
     def _receive(self, op: str, wait_s: float) -> tuple[Record, list[bytes]]:
+        self._finish_setup()
         self._stream.settimeout(_ANSWER_EXTRA_S + wait_s)
         try:
             reply = self._connection.receive_record(_MOST_REPLY)
