@@ -150,6 +150,11 @@ class Runner:
         """Whether a module is loaded."""
 
     @property
+    def is_alive(self) -> bool:
+        """Whether the machine is there, as far as is known."""
+        return self._machine.end_reason is None
+
+    @property
     def workdir(self) -> str:
         """Working directory of tests."""
         return self._machine.spec.workdir
