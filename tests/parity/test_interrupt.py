@@ -13,7 +13,7 @@ from llm_sandbox.kernel.stop import Stop
 from llm_sandbox.limits import Deadline
 
 DEAF = "import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-NO_ANSWER_S = 4.0  # the kernel's grace, and time for a fresh one on a busy machine
+NO_ANSWER_S = 20.0  # for ever is what it must not take
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -31,9 +32,7 @@ WHOLE = (
 LANGUAGES = ("tests/conformance/test_languages.py::Test", "tests/languages/test_programs.py::")
 """Module with a session for each language, whose name is the first of a test's parameters."""
 ALONE = (
-    "tests/cli/test_interrupts.py",
     "tests/lifecycle/",
-    "tests/parity/test_interrupt.py",
     "tests/redteam/test_files_of_a_run.py",
     "tests/redteam/test_resources.py",
 )
@@ -101,6 +100,12 @@ def pytest_configure(config: pytest.Config) -> None:
     worker = getattr(config, "workerinput", None)
     if worker is not None:
         config.pluginmanager.register(_Turns(worker["testrunuid"]))
+
+
+def pytest_collection_finish() -> None:
+    # Tests that collect garbage would otherwise look through all tests each time.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
