@@ -1,4 +1,4 @@
-"""Capture of plots and tables inside the sandbox.
+"""Capture of plots and tables inside the sandbox, and the codec of values.
 
 ``install(shell)`` is called once, before the process forks. The call starts no thread, opens no
 file, imports no plotting library, and has no effect when repeated for the same shell.
@@ -6,25 +6,13 @@ file, imports no plotting library, and has no effect when repeated for the same 
 
 from __future__ import annotations
 
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-from . import (
-    altair_capture,
-    bokeh_capture,
-    describe,
-    matplotlib_hooks,
-    media_capture,
-    pillow_capture,
-    plotly_capture,
-    worker_processes,
-)
-from .session import Service, Session
+    from .session import Service
 
 __all__ = ["install"]
-
-Answer = tuple[dict[str, Any], list[bytes]]
-
-_MARK = "_llm_sandbox_session"
 
 
 def install(shell: Any) -> dict[str, Service]:
@@ -36,50 +24,7 @@ def install(shell: Any) -> dict[str, Service]:
     Returns:
         Services that the host may call besides running cells, by name.
     """
-    if _MARK in vars(shell):
-        installed: Session = vars(shell)[_MARK]
-        return installed.services
-    session = Session(shell)
-    setattr(shell, _MARK, session)
-    describe.install(session)
-    matplotlib_hooks.install(session)
-    plotly_capture.install(session)
-    altair_capture.install(session)
-    bokeh_capture.install(session)
-    pillow_capture.install(session)
-    media_capture.install(session)
-    _offer_services(session)
-    worker_processes.install()
-    return session.services
+    # Who needs the codec alone, as tests of generated code do, does not load the rest.
+    from . import installation
 
-
-def _offer_services(session: Session) -> None:
-    """Register the services of variables and tables. A service that fails answers with ``failure``:
-    a kind for programs, and a message.
-
-    Args:
-        session: The session of the shell.
-    """
-
-    # Their code is loaded by the first request: most sessions never see one.
-    def variables(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
-        from .variables import list_variables
-
-        return list_variables(session.shell, arguments), []
-
-    def get(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
-        from .variables import get_variable
-
-        return get_variable(session.shell, arguments)
-
-    def set(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
-        from .variables import set_variable
-
-        return set_variable(session.shell, arguments, buffers), []
-
-    def table(arguments: dict[str, Any], buffers: list[memoryview]) -> Answer:
-        from .exports import export
-
-        return export(session.handles, arguments)
-
-    session.services.update(variables=variables, get=get, set=set, table=table)
+    return installation.install(shell)
