@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import gc
 import os
 import tempfile
 from pathlib import Path
@@ -100,12 +99,6 @@ def pytest_configure(config: pytest.Config) -> None:
     worker = getattr(config, "workerinput", None)
     if worker is not None:
         config.pluginmanager.register(_Turns(worker["testrunuid"]))
-
-
-def pytest_collection_finish() -> None:
-    # Tests that collect garbage would otherwise look through all tests each time.
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
