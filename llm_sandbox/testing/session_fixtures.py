@@ -16,7 +16,7 @@ class SessionFixtures:
     """Fixtures with sessions on the backend that a subclass names."""
 
     backend_name: ClassVar[str]
-    stopped_within_s: ClassVar[float] = 2.0
+    stopped_within_s: ClassVar[float] = 4.0
     """Maximum seconds after the timeout of a run that resists, including a new interpreter."""
 
     @pytest.fixture(scope="class", autouse=True)
