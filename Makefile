@@ -6,7 +6,7 @@ ZENML_VENV ?= .venv-zenml
 FRAMEWORKS_VENV ?= .venv-frameworks
 # Passed on to pytest: make test ARGS="tests/redteam -q"
 ARGS ?=
-# Processes that run tests; 0 runs them in pytest's own. Tests wait now and then: one more than a small machine has cores.
+# Processes that run tests; 0 runs them in pytest's own. Three keep two cores busy, as tests wait.
 JOBS ?= 3
 
 # The many processes of the tests would compile the same modules again and again.

@@ -8,6 +8,7 @@ code. The others isolate nothing: the samples harm nobody, and the limits are wi
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -50,7 +51,7 @@ _VALUES = {
     "dictionary in another order": ("{'b': 1, 'a': 2}", {"a": 2, "b": 1}),
     "other case": ("'Yes'", "yes"),
 }
-"""What a function returns, and what is expected."""
+"""Expressions that a function returns, and expected values."""
 
 _TEXTS = {
     "no line end": ("1", "1\n"),
@@ -68,8 +69,7 @@ _TEXTS = {
     "integer above 2**53, one away": ("10000000000000001\n", "10000000000000000\n"),
     "other case": ("YES\n", "yes\n"),
 }
-"""What a program prints, and what is expected."""
-
+"""Texts that a program prints, and expected outputs."""
 
 _LIMITS = EvalLimits(cpu_time=2, wall_time=12, memory="4g")
 
@@ -196,6 +196,10 @@ def main() -> int:
     parser.add_argument("--livecodebench", metavar="FOLDER", help="checkout of LiveCodeBench")
     parser.add_argument("--step", type=int, default=1, help="distance of the tasks that are taken")
     options = parser.parse_args()
+    if not options.evalplus and not options.livecodebench:
+        parser.error("give --evalplus, --livecodebench or both")
+    if options.evalplus and shutil.which(options.evalplus) is None:
+        parser.error(f"invalid --evalplus: expected an interpreter, got {options.evalplus}")
     cases, console = _cases(options.step), Console(width=None if sys.stdout.isatty() else 120)
     if options.evalplus:
         console.print(_compare(_EVALPLUS, options.evalplus, None, cases))

@@ -5,6 +5,7 @@ and writes whether each passes. EvalPlus is installed there; LiveCodeBench's che
 ``PYTHONPATH``. Both run the code in a process of their own, and isolate nothing.
 """
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -55,11 +56,9 @@ def _livecodebench(sample: dict[str, Any]) -> bool:
     process.start()
     far.close()
     passed = False
-    if near.poll(_MOST_S):
-        try:
-            passed = near.recv()
-        except EOFError:
-            passed = False  # ended without a verdict, which counts as a failure there
+    # A process that ends without a verdict counts as a failure there.
+    with contextlib.suppress(EOFError):
+        passed = near.poll(_MOST_S) and near.recv()
     process.kill()
     process.join()
     return passed

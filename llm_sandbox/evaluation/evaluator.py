@@ -27,7 +27,6 @@ from llm_sandbox.evaluation.preparation import Prepared, Preparer, handler_of
 from llm_sandbox.evaluation.reference_values import ReferenceValues
 from llm_sandbox.evaluation.result_stream import ResultStream
 from llm_sandbox.evaluation.results import SampleResult, TestResult
-from llm_sandbox.evaluation.runner_reserve import RunnerReserve
 from llm_sandbox.evaluation.sample import Sample, ScorePolicy, Task
 from llm_sandbox.evaluation.sample_runner import CompileFailed, SampleRunner
 from llm_sandbox.evaluation.scoring import integrity_of, score_of, verdict_of
@@ -127,7 +126,6 @@ class Evaluator:
                 self._preload,
             ).fill,
         )
-        self._reserve = RunnerReserve(self._backend, self.workers)
         self._slots = _Slots()
         self._threads = threading.local()
         self._tools: list[ToolSandboxes] = []
@@ -301,9 +299,7 @@ class Evaluator:
         if refusal is not None:
             grade = Grade(verdict=Verdict.BLOCKED, error=refusal)
             return self._only_first(grade, prepared), refusal
-        runner = SampleRunner(
-            self._backend, prepared.candidate, self._preload, reserve=self._reserve
-        )
+        runner = SampleRunner(self._backend, prepared.candidate, self._preload)
         try:
             with self._slots.shared():
                 runner.compile()
@@ -375,7 +371,6 @@ class Evaluator:
     def close(self) -> None:
         """End all sandboxes; no effect if repeated."""
         self._is_closed = True
-        self._reserve.close()
         with self._lock:
             tools, self._tools = self._tools, []
         for found in tools:

@@ -75,11 +75,11 @@ class Run:
     stderr: bytes
     """Beginning and end of the standard error."""
     is_started: bool = True
-    """Whether its code was compiled and started."""
+    """True if its code was compiled and started."""
     start_error: Mapping[str, Any] | None = None
-    """Why it did not start: ``error``, and ``line`` and ``column`` of a syntax error."""
+    """Reason that it did not start: ``error``, and ``line`` and ``column`` of a syntax error."""
     was_killed_for_memory: bool = False
-    """Whether the kernel killed one of its processes for want of memory."""
+    """True if the kernel killed one of its processes for want of memory."""
     files: tuple[bytes, ...] = ()
     """Content of the files that were asked for."""
 
@@ -95,12 +95,12 @@ class Run:
 
     @property
     def ran_out_of_memory(self) -> bool:
-        """Whether an allocation failed, by the program's own last words."""
+        """True if an allocation failed, by the program's own last words."""
         return self.exit_code != 0 and bool(_OUT_OF_MEMORY.search(self.stderr_text))
 
     @property
     def is_contended(self) -> bool:
-        """Whether other work took more than a fifth of its time."""
+        """True if other work took more than a fifth of its time."""
         return self.delay_s is not None and self.delay_s > 0.2 * self.wall_s
 
 
@@ -109,13 +109,13 @@ class CallRun(Run):
     """One call of a function of a candidate."""
 
     has_returned: bool = False
-    """Whether a value came back, or an exception."""
+    """True if a value came back, or an exception."""
     value: Any = None
     """Value that the function returned."""
     raised: Mapping[str, Any] | None = None
     """Exception: ``type``, ``bases`` (names of its built-in classes) and ``message``."""
     not_transferable: Mapping[str, Any] | None = None
-    """Why the value could not be transferred: ``message``, ``type`` and ``path``."""
+    """Reason that the value could not be transferred: ``message``, ``type`` and ``path``."""
     made_of: str | None = None
     """Kind of iterator or view that the value was made of, for `call_encoded`."""
 
@@ -143,16 +143,10 @@ class Runner:
         memory = self._machine.isolation.controls.get("memory")
         self._counts_memory = memory is not None and memory.state == "enforced"
         self._kills = self._oom_kills()
-        self._awaits_setup = False
         self.is_clean = True
-        """Whether nothing is left of earlier tests."""
+        """True if nothing is left of earlier tests."""
         self.is_loaded = False
-        """Whether a module is loaded."""
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the machine is there, as far as is known."""
-        return self._machine.end_reason is None
+        """True if a module is loaded."""
 
     @property
     def workdir(self) -> str:
@@ -164,20 +158,11 @@ class Runner:
         return self._machine.language_folder(language)
 
     def setup(self, environment: Mapping[str, str], files: Mapping[str, TestFile]) -> None:
-        """Set the variables and the files that every test finds.
-
-        The answer is read before that of the next request, which is sent without a wait for it.
-        """
+        """Set the variables and the files that every test finds."""
         variables = {**self._machine.base_env(), **environment}
-        self._send(
+        self._request(
             "setup", [file.content for file in files.values()], env=variables, files=_facts(files)
         )
-        self._awaits_setup = True
-
-    def _finish_setup(self) -> None:
-        if self._awaits_setup:
-            self._awaits_setup = False
-            self._receive("setup", 0.0)
 
     def compile(self, argv: Sequence[str]) -> Run:
         """Run a compiler, whose products become files of every test."""
@@ -358,8 +343,6 @@ class Runner:
     ) -> None:
         """Start a program whose streams are read and written by `next_output` and `send_input`."""
         given = files or {}
-        # Nothing but this program's output makes the stream readable from now on.
-        self._finish_setup()
         self._send(
             "dialogue",
             [file.content for file in given.values()],
@@ -423,7 +406,6 @@ class Runner:
             raise self._failure(op or "send", error) from error
 
     def _receive(self, op: str, wait_s: float) -> tuple[Record, list[bytes]]:
-        self._finish_setup()
         self._stream.settimeout(_ANSWER_EXTRA_S + wait_s)
         try:
             reply = self._connection.receive_record(_MOST_REPLY)

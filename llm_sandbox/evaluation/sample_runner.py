@@ -8,7 +8,6 @@ from typing import Any
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.evaluation.limits import EvalLimits
 from llm_sandbox.evaluation.runner import CallRun, Run, Runner, TestFile
-from llm_sandbox.evaluation.runner_reserve import RunnerReserve
 from llm_sandbox.exceptions import BackendError, SandboxError, ToolchainNotFoundError
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler, Step
 from llm_sandbox.results.outputs import ExecutionError
@@ -82,23 +81,14 @@ class SampleRunner:
         backend: Backend of the machine.
         candidate: The code.
         preload: Libraries that a candidate of Python finds loaded.
-        reserve: Reserve from which machines are taken; None to make each when it is needed.
     """
 
-    def __init__(
-        self,
-        backend: Backend,
-        candidate: Candidate,
-        preload: Sequence[str] = (),
-        *,
-        reserve: RunnerReserve | None = None,
-    ) -> None:
+    def __init__(self, backend: Backend, candidate: Candidate, preload: Sequence[str] = ()) -> None:
         self.candidate = candidate
         self.machines = 0
         """Number of machines that were made."""
         self._backend = backend
         self._preload = preload if candidate.is_python else ()
-        self._reserve = reserve
         self._runner: Runner | None = None
         self._steps: list[Step] = []
         self._load_run: Run | None = None
@@ -271,11 +261,8 @@ class SampleRunner:
 
     def _make(self) -> Runner:
         candidate = self.candidate
-        language, limits = candidate.handler.name, candidate.limits
-        if self._reserve is not None:
-            runner = self._reserve.take(language, limits, self._preload)
-        else:
-            runner = Runner(self._backend.for_language(language), limits, self._preload)
+        backend = self._backend.for_language(candidate.handler.name)
+        runner = Runner(backend, candidate.limits, self._preload)
         self.machines += 1
         self._load_run = None
         try:

@@ -115,6 +115,8 @@ class WireKernel(IPythonKernel):
             self._interrupt()
 
     def _interrupt(self) -> None:
+        # One interrupt stops the code once, whichever stream was being written.
+        self.streams.interrupt_later(None)
         if self.executing and not self.shell.reporting:
             raise KeyboardInterrupt
 

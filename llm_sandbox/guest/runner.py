@@ -163,8 +163,7 @@ class Runner:
             chunks: list[bytes] = []
             try:
                 reply, chunks = getattr(self, f"_op_{request['op']}")(request, parts)
-                # Before the first test there is nothing to clean.
-                reply["is_dirty"] = request["op"] != "setup" and not self._workspace.clean()
+                reply["is_dirty"] = not self._workspace.clean()
             except Exception as error:  # noqa: BLE001 - for the host a failure of the machine
                 reply = {"error": f"{type(error).__name__}: {error}"}
             self._send(reply, chunks)

@@ -133,10 +133,9 @@ class CapturedStream(io.BufferedIOBase):
             self._raise_interrupt()
 
     def _raise_interrupt(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            interrupt, self.interrupt = self.interrupt, None
-            if interrupt is not None:
-                interrupt()
+        interrupt = self.interrupt
+        if interrupt is not None and threading.current_thread() is threading.main_thread():
+            interrupt()
 
     # --- sending
 
@@ -303,8 +302,12 @@ class TextStreams:
         for below in self.below.values():
             below.begin()
 
-    def interrupt_later(self, interrupt: Callable[[], None]) -> None:
-        """Call a function when the main thread has finished a write to one of the streams."""
+    def interrupt_later(self, interrupt: Callable[[], None] | None) -> None:
+        """Call a function after the main thread's next write to one of the streams.
+
+        Args:
+            interrupt: The function, which calls this again with None; None to call none.
+        """
         for below in self.below.values():
             below.interrupt = interrupt
 

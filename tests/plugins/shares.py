@@ -1,4 +1,4 @@
-"""Scheduling of tests on processes (`pytest -n 2`): related tests stay together, and tests that
+"""Scheduling of tests on processes (`pytest -n`): related tests stay together, and tests that
 measure the machine run alone.
 
 A folder whose tests share something of the machine, such as an image that the first of them builds
