@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 _SECONDS = 2
@@ -33,9 +34,7 @@ def _evalplus(sample: dict[str, Any]) -> bool:
     return bool(status == PASS)
 
 
-def _run_livecodebench(sample: dict[str, Any], answer: Any) -> None:
-    from lcb_runner.evaluation.testing_util import run_test
-
+def _run_livecodebench(sample: dict[str, Any], answer: Any, run_test: Callable[..., Any]) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     is_call = sample["kind"] == "call"
     cases = sample["cases"]
@@ -51,8 +50,11 @@ def _run_livecodebench(sample: dict[str, Any], answer: Any) -> None:
 
 
 def _livecodebench(sample: dict[str, Any]) -> bool:
+    # Here, as a process that cannot import it would count as a sample that fails.
+    from lcb_runner.evaluation.testing_util import run_test
+
     near, far = multiprocessing.Pipe(duplex=False)
-    process = multiprocessing.Process(target=_run_livecodebench, args=(sample, far))
+    process = multiprocessing.Process(target=_run_livecodebench, args=(sample, far, run_test))
     process.start()
     far.close()
     passed = False
