@@ -3,7 +3,8 @@ measure the machine run alone.
 
 A folder whose tests share something of the machine, such as an image that the first of them builds
 or an account that one of them makes, goes to one process as a whole; elsewhere a class or the
-functions of a module do, and of the languages' suite each language.
+functions of a module do, and of the languages' suite each language. What takes longest comes first,
+and the tests that run alone come last, when the other processes have little left to do.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import fcntl
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -36,10 +37,30 @@ ALONE = (
     "tests/redteam/test_resources.py",
 )
 """Modules that compare times and sizes with the whole machine's."""
+SECONDS = {
+    "adapters": 0.4,
+    "capture": 0.8,
+    "cli": 1.2,
+    "conformance": 0.5,
+    "containers": 0.5,
+    "detached": 1.7,
+    "documents": 1.1,
+    "gvisor": 1.0,
+    "hosts": 8.0,
+    "images": 1.7,
+    "integrations": 2.0,
+    "languages": 0.4,
+    "matrix": 0.4,
+    "micromamba": 0.5,
+    "podman": 1.0,
+}
+"""Seconds that a test of a folder takes, about; in the others it is a fifth of a second."""
 
 
 def share(nodeid: str) -> str:
     """Return the name of the share that a test belongs to."""
+    if nodeid.startswith(ALONE):
+        return "alone"
     folder = next((folder for folder in WHOLE if nodeid.startswith(folder)), None)
     scope, _, test = nodeid.rpartition("::")
     if nodeid.startswith(LANGUAGES):
@@ -47,18 +68,31 @@ def share(nodeid: str) -> str:
     return folder or scope
 
 
-class _Scheduling:
-    """Scheduler, in the controlling process."""
+def order(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return tests by share, the longest share first and those that run alone last."""
+    shares: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        shares.setdefault(share(item.nodeid), []).append(item)
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_xdist_make_scheduler(self, config, log):
-        from xdist.scheduler import LoadScopeScheduling
+    def length(name: str) -> float:
+        if name == "alone":
+            return -1.0
+        return sum(SECONDS.get(item.nodeid.split("/")[1], 0.2) for item in shares[name])
 
-        class Shares(LoadScopeScheduling):
-            def _split_scope(self, nodeid: str) -> str:
-                return share(nodeid)
+    return [item for name in sorted(shares, key=length, reverse=True) for item in shares[name]]
 
-        return Shares(config, log)
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Shares(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return share(nodeid)
+
+    # The order is that of the items.
+    config.option.loadscopereorder = False
+    return Shares(config, log)
 
 
 class _Turns:
@@ -94,11 +128,15 @@ def _locked(path: Path, how: int) -> Iterator[None]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.pluginmanager.hasplugin("dsession"):
-        config.pluginmanager.register(_Scheduling())
     worker = getattr(config, "workerinput", None)
     if worker is not None:
         config.pluginmanager.register(_Turns(worker["testrunuid"]))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items[:] = order(items)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
