@@ -401,14 +401,11 @@ async def standard_input_of_an_ended_command(w: World) -> None:
 async def streamed_standard_input(w: World) -> None:
     handle = await sh(w, "wc -c", background=True, stdin=True)
 
-    async def pieces() -> Any:
-        for _ in range(3):
-            yield "12345"
-
     if w.is_async:
-        async with w.box.commands.open_input(handle.pid) as stream:
-            async for piece in pieces():
-                await stream.write(piece)
+        stream = w.box.commands.stream_input(handle.pid)
+        for _ in range(3):
+            await stream.send("12345")
+        await stream.close()
     else:
         w.box.commands.stream_input(handle.pid, ["12345"] * 3)
     await do(w.box.commands.close_stdin(handle.pid))

@@ -65,6 +65,15 @@ def explain(status: int, message: str, error: object = None) -> Response:
     return JSONResponse({"code": _CODES.get(status, "internal"), "message": message}, status)
 
 
+def explain_call(request: Request, status: int, message: str) -> Response:
+    """Return an error in the form of the call: of a stream, it is the last message."""
+    kind = request.headers.get("content-type", "")
+    if not kind.startswith("application/connect+"):
+        return explain(status, message)
+    end = {"error": {"code": _CODES.get(status, "internal"), "message": message}}
+    return Response(envelope(end, _END), media_type="application/connect+json")
+
+
 def envelope(message: Answer, flags: int = 0) -> bytes:
     """Return a message of a stream as bytes."""
     data = json.dumps(message).encode()

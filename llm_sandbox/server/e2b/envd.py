@@ -8,8 +8,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from llm_sandbox.server.answers import in_thread
+from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.server.answers import in_thread, sentence, status_of
 from llm_sandbox.server.api import Api
+from llm_sandbox.server.e2b.connect import explain_call
 from llm_sandbox.server.e2b.control_plane import explain
 from llm_sandbox.server.e2b.file_transfer import compose, download, upload
 from llm_sandbox.server.e2b.filesystem import filesystem_routes
@@ -71,7 +73,7 @@ def make_api(fleet: Fleet) -> Api:
         [
             Route("/health", health, methods=["GET"]),
             *routes,
-            *[Route(one.path, _admitted(one.endpoint), methods=["POST"]) for one in calls],
+            *[Route(one.path, _explained(one.endpoint), methods=["POST"]) for one in calls],
         ],
         explain,
     )
@@ -95,3 +97,21 @@ def _admitted(endpoint: _Endpoint) -> _Endpoint:
 
     admitted.__name__ = endpoint.__name__
     return admitted
+
+
+def _explained(endpoint: _Endpoint) -> _Endpoint:
+    """Return the endpoint of a call of the Connect protocol, which has a form of its own for
+    errors.
+    """
+    admitted = _admitted(endpoint)
+
+    async def explained(request: Request) -> Any:
+        try:
+            return await admitted(request)
+        except RefusedError as error:
+            return explain_call(request, error.status, error.message)
+        except SandboxError as error:
+            return explain_call(request, status_of(error), sentence(error))
+
+    explained.__name__ = endpoint.__name__
+    return explained
