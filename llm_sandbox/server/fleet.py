@@ -286,14 +286,14 @@ class Fleet:
             )
         return float(seconds)
 
-    def get(self, tenant: str, sandbox_id: str) -> LiveSandbox:
-        """Return a living sandbox of a tenant.
+    def get(self, tenant: str, sandbox_id: str, api: str) -> LiveSandbox:
+        """Return a living sandbox of a tenant, made by an API.
 
         Raises:
             SandboxNotFoundError: The tenant has no such sandbox, whether another one has or not.
         """
         live = self.find(sandbox_id)
-        if live.tenant != tenant:
+        if (live.tenant, live.request.api) != (tenant, api):
             raise SandboxNotFoundError(sandbox_id, hint=None)
         return live
 
@@ -326,13 +326,8 @@ class Fleet:
             and api in (None, live.request.api)
         ]
 
-    def kill(self, tenant: str, sandbox_id: str) -> None:
-        """End a sandbox.
-
-        Raises:
-            SandboxNotFoundError: The tenant has no such sandbox.
-        """
-        live = self.get(tenant, sandbox_id)
+    def kill(self, live: LiveSandbox) -> None:
+        """End a sandbox."""
         self._drop(live)
         live.end()
 

@@ -1,5 +1,6 @@
 """Admission of requests: host names, origins, keys."""
 
+import base64
 import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -81,7 +82,8 @@ class Guard:
         return domain is not None and (host == domain or host.endswith(f".{domain}"))
 
     def principal(self, scope: Scope, needed: str = "run") -> Principal:
-        """Return the caller by the key in ``X-API-Key`` or ``Authorization``.
+        """Return the caller by the key in ``X-API-Key`` or ``Authorization``, where it is a bearer
+        token or the password of a URL, for clients that can be given nothing else.
 
         Args:
             scope: The request.
@@ -92,12 +94,8 @@ class Guard:
         """
         if self._keys is None:
             return Principal(LOCAL_TENANT)
-        token = header(scope, "x-api-key")
-        if token is None:
-            kind, _, token = (header(scope, "authorization") or "").partition(" ")
-            if kind.lower() not in ("bearer", "token"):
-                token = ""
-        key = self._keys.find(token.strip()) if token else None
+        token = header(scope, "x-api-key") or _authorized(header(scope, "authorization") or "")
+        key = self._keys.find(token) if token else None
         if key is None:
             raise RefusedError(401, "a valid API key is needed")
         if needed not in key.scopes:
@@ -115,6 +113,19 @@ def header(scope: Scope, name: str) -> str | None:
     if len(found) > 1:
         raise RefusedError(400, f"the header {name} may be given once")
     return found[0] if found else None
+
+
+def _authorized(text: str) -> str:
+    """Return the key in an Authorization header; empty without one."""
+    kind, _, token = text.partition(" ")
+    if kind.lower() in ("bearer", "token"):
+        return token.strip()
+    if kind.lower() != "basic":
+        return ""
+    try:
+        return base64.b64decode(token, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 def _all(scope: Scope, name: str) -> list[str]:

@@ -3,7 +3,7 @@
 import contextlib
 import posixpath
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from starlette.datastructures import UploadFile
@@ -97,7 +97,9 @@ class _Containers:
     async def _live(self, request: Request) -> LiveSandbox:
         """Return the container of a request, which is used and so lives on for its time."""
         tenant = self._tenant(request)
-        live = self._fleet.get(tenant, request.path_params["container_id"].removeprefix(_PREFIX))
+        live = self._fleet.get(
+            tenant, request.path_params["container_id"].removeprefix(_PREFIX), API_NAME
+        )
         live.touch()
         await in_thread(live.set_timeout, live.timeout_s)
         return live
@@ -155,7 +157,7 @@ class _Containers:
     async def delete(self, request: Request) -> Response:
         """End a container."""
         live = await self._live(request)
-        await in_thread(self._fleet.kill, live.tenant, live.id)
+        await in_thread(self._fleet.kill, live)
         name = request.path_params["container_id"]
         return JSONResponse({"id": name, "object": "container.deleted", "deleted": True})
 
@@ -190,7 +192,7 @@ class _Containers:
                     live.sandbox.files.write_bytes(path, data, append=True)
 
             await in_thread(write)
-        return JSONResponse(await in_thread(_file, live, path, "user"))
+        return JSONResponse(await in_thread(_file, live, path))
 
     async def list_files(self, request: Request) -> Response:
         """List the files of a container."""
@@ -252,7 +254,7 @@ class _Containers:
                 return error.result
 
 
-async def _closing(form: Any) -> Any:
+async def _closing(form: Any) -> AsyncGenerator[None]:
     try:
         yield
     finally:
@@ -331,17 +333,14 @@ def _path_of(request: Request) -> str:
         raise SandboxFileNotFoundError("there is no such file") from None
 
 
-def _file(live: LiveSandbox, path: str, source: str | None = None) -> dict[str, object]:
+def _file(live: LiveSandbox, path: str) -> dict[str, object]:
     entry = live.sandbox.files.stat(path, follow=False)
     if entry.kind != "file":
         raise SandboxFileNotFoundError("there is no such file", path=path)
-    return _described(live, path, entry.size, int(entry.mtime), source)
+    return _described(live, path, entry.size, int(entry.mtime))
 
 
-def _described(
-    live: LiveSandbox, path: str, size: int, created_at: int, source: str | None = None
-) -> dict[str, object]:
-    del source
+def _described(live: LiveSandbox, path: str, size: int, created_at: int) -> dict[str, object]:
     return {
         "id": _file_id(path),
         "object": "container.file",
@@ -358,7 +357,7 @@ def _described(
 
 def _call(live: LiveSandbox, code: str, result: ExecutionResult) -> dict[str, object]:
     outputs: list[dict[str, str]] = []
-    logs = str(result.text) if hasattr(result, "text") else result.stdout + result.stderr
+    logs = result.text()
     if logs:
         outputs.append({"type": "logs", "logs": logs})
     for plot in result.plots:

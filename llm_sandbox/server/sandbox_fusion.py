@@ -57,6 +57,16 @@ _SLACK_S = 10.0
 _LONGEST_S = 3600.0
 _MOST_FILES_BYTES = 64 << 20
 _OUT_OF_MEMORY = 137
+# Plugins of this computer's environment are none of the test's.
+_PYTEST = (
+    "env",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1",
+    "python3",
+    "-m",
+    "pytest",
+    "-p",
+    "no:cacheprovider",
+)
 
 
 def make_api(fleet: Fleet, guard: Guard) -> Api:
@@ -166,7 +176,7 @@ class _SandboxFusion:
                 took = time.monotonic() - started
                 return _notebook_answer(results, took, fetch(live.sandbox, wanted))
         finally:
-            self._fleet.kill(tenant, live.id)
+            self._fleet.kill(live)
 
 
 def _program(body: Mapping[str, Any]) -> WholeProgram:
@@ -184,7 +194,7 @@ def _program(body: Mapping[str, Any]) -> WholeProgram:
         language,
         code,
         stdin or "",
-        command=("python3", "-m", "pytest", "-p", "no:cacheprovider") if is_test else (),
+        command=_PYTEST if is_test else (),
         name="test_main.py" if is_test else None,
         files=decode_files(body.get("files") or {}),
         fetch=_paths(body),

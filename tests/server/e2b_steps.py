@@ -942,14 +942,18 @@ async def code_shows_a_line_chart(w: World) -> None:
 
 @step
 async def code_shows_a_scatter_chart(w: World) -> None:
-    chart = (await code(w, "plt.figure(); plt.scatter([1, 2], [3, 4]); plt.show()")).results[0].chart
+    chart = (
+        (await code(w, "plt.figure(); plt.scatter([1, 2], [3, 4]); plt.show()")).results[0].chart
+    )
     assert isinstance(chart, ScatterChart)
     assert [(1, 3), (2, 4)] == chart.elements[0].points
 
 
 @step
 async def code_shows_a_bar_chart(w: World) -> None:
-    chart = (await code(w, "plt.figure(); plt.bar(['a', 'b'], [3, 4]); plt.show()")).results[0].chart
+    chart = (
+        (await code(w, "plt.figure(); plt.bar(['a', 'b'], [3, 4]); plt.show()")).results[0].chart
+    )
     assert isinstance(chart, BarChart)
     assert [("a", 3), ("b", 4)] == [(bar.label, bar.value) for bar in chart.elements]
 
@@ -964,7 +968,9 @@ async def code_shows_a_pie_chart(w: World) -> None:
 
 @step
 async def code_shows_a_box_chart(w: World) -> None:
-    chart = (await code(w, "plt.figure(); plt.boxplot([[1, 2, 3, 4, 5]]); plt.show()")).results[0].chart
+    chart = (
+        (await code(w, "plt.figure(); plt.boxplot([[1, 2, 3, 4, 5]]); plt.show()")).results[0].chart
+    )
     assert isinstance(chart, BoxAndWhiskerChart)
     (box,) = chart.elements
     assert (1, 2, 3, 4, 5) == (

@@ -43,9 +43,7 @@ class Steps:
         self.all.append((function.__name__.replace("_", " "), function))
         return function
 
-    async def run(
-        self, world: World, client: str, record: Callable[[str, object], None]
-    ) -> None:
+    async def run(self, world: World, client: str, record: Callable[[str, object], None]) -> None:
         """Take every step, report each, and fail at the end with those that failed."""
         failures = []
         for name, step in self.all:

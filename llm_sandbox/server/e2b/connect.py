@@ -28,6 +28,7 @@ __all__ = [
     "Deadline",
     "envelope",
     "explain",
+    "explain_call",
     "messages",
     "read_envelope",
     "stream",

@@ -105,7 +105,8 @@ class _ControlPlane:
         return await read_object(request, self._fleet.options.body_bytes)
 
     def _live(self, request: Request) -> LiveSandbox:
-        return self._fleet.get(self._tenant(request), request.path_params["sandbox_id"])
+        name = request.path_params["sandbox_id"]
+        return self._fleet.get(self._tenant(request), name, API_NAME)
 
     async def create(self, request: Request) -> Response:
         """Create a sandbox."""
@@ -193,7 +194,7 @@ class _ControlPlane:
     async def kill(self, request: Request) -> Response:
         """End a sandbox."""
         live = self._live(request)
-        await in_thread(self._fleet.kill, live.tenant, live.id)
+        await in_thread(self._fleet.kill, live)
         return Response(status_code=204)
 
     async def set_timeout(self, request: Request) -> Response:
