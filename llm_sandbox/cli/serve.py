@@ -91,17 +91,19 @@ def serve(
         for module in ("starlette", "uvicorn", "websockets", "python_multipart"):
             require(module, "server")
         require("prometheus_client", "server")
-        from llm_sandbox.limits import Limits
+        from llm_sandbox.limits import LimitOptions, Limits
         from llm_sandbox.server.keys import KeyFile
         from llm_sandbox.server.options import Quotas, ServerOptions
         from llm_sandbox.server.service import serve as run
 
-        size = {} if memory is None else {"memory": memory}
+        given: LimitOptions = {"artifacts": 0, "output": "64m"}
+        if memory is not None:
+            given["memory"] = memory
         if network not in ("blocked", "internet"):
             usage_error(f"--network is blocked or internet, not {network!r}")
         options = ServerOptions(
             backend=backend,
-            limits=Limits(artifacts=0, output="64m", **size),  # type: ignore[typeddict-item]
+            limits=Limits(**given),
             network="internet" if network == "internet" else "blocked",
             templates=dict(_template(text) for text in template or ()),
             longest_s=longest,

@@ -265,8 +265,8 @@ class Fleet:
         handler = LanguageHandlerFactory.create_handler("python")
         resolve(self.options.backend, handler.name, handler.toolchain)[0].check()
 
-    def check_timeout(self, seconds: float | None) -> float:
-        """Return the timeout of a sandbox, in seconds.
+    def check_timeout(self, seconds: object) -> float:
+        """Return the timeout of a sandbox, in seconds; None is the server's default.
 
         Raises:
             ValidationError: It is not a positive number, or longer than the operator allows.
@@ -274,14 +274,11 @@ class Fleet:
         longest = self.options.longest_s
         if seconds is None:
             return min(self.options.timeout_s, longest)
-        if (
-            isinstance(seconds, bool)
-            or not isinstance(seconds, (int, float))
-            or not (0 < seconds <= longest)
-        ):
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if not isinstance(seconds, int | float) or not (is_number and 0 < seconds <= longest):
             raise ValidationError(
                 f"invalid timeout: expected more than 0 and at most {longest:g} seconds, "
-                f"got {seconds!r}",
+                f"got {str(seconds)[:40]!r}",
                 parameter="timeout",
             )
         return float(seconds)

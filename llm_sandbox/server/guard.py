@@ -68,6 +68,8 @@ class Guard:
         hosts = _all(scope, "host")
         if len(hosts) != 1:
             raise RefusedError(400, "a request has one Host header")
+        if _all(scope, "transfer-encoding") and _all(scope, "content-length"):
+            raise RefusedError(400, "a body has one length")
         host = host_of(hosts[0])
         if self._is_loopback and not is_loopback(host) and not self._is_ours(host):
             raise RefusedError(421, "this server has another name")

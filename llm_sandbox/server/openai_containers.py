@@ -20,7 +20,9 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
+from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.network import Network, NetworkRules
+from llm_sandbox.results.outputs import ErrorOutput, Output, ResultOutput, StreamOutput
 from llm_sandbox.server.answers import TooLargeError, in_thread, read_object
 from llm_sandbox.server.api import Api
 from llm_sandbox.server.fleet import Fleet
@@ -355,10 +357,19 @@ def _described(live: LiveSandbox, path: str, size: int, created_at: int) -> dict
     }
 
 
+def _log(output: Output) -> str:
+    if isinstance(output, StreamOutput):
+        return output.text
+    if isinstance(output, ErrorOutput):
+        return "\n".join(output.traceback) + "\n"
+    if isinstance(output, ResultOutput):
+        return f"{output.data.get('text/plain', '')}\n"
+    return ""
+
+
 def _call(live: LiveSandbox, code: str, result: ExecutionResult) -> dict[str, object]:
     outputs: list[dict[str, str]] = []
-    logs = result.text()
-    if logs:
+    if logs := strip_controls("".join(map(_log, result.outputs))):
         outputs.append({"type": "logs", "logs": logs})
     for plot in result.plots:
         url = f"data:{plot.format.mime};base64,{plot.content_base64}"

@@ -116,7 +116,7 @@ def _program(body: Mapping[str, Any]) -> WholeProgram:
     files = body.get("files")
     if not isinstance(files, list) or not files:
         raise ValidationError("files is required as an array", parameter="files")
-    (name, code), *others = [_file(item) for item in files]
+    (main, code), *others = [_file(item) for item in files]
     args, stdin = body.get("args") or [], body.get("stdin") or ""
     if (
         not isinstance(args, list)
@@ -134,8 +134,8 @@ def _program(body: Mapping[str, Any]) -> WholeProgram:
         code.decode("utf-8", "surrogateescape"),
         stdin,
         args,
-        name=name if name is not None and name.endswith(".py") else None,
-        files={name: data for name, data in others if name is not None},
+        name=main if main is not None and main.endswith(".py") else None,
+        files={path: data for path, data in others if path is not None},
         compile_timeout_s=_seconds(body, "compile_timeout", 10_000),
         run_timeout_s=_seconds(body, "run_timeout", 3_000),
         memory_bytes=memory if memory > 0 else None,

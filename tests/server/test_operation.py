@@ -1,5 +1,6 @@
 """Operation of a server: keys on the command line, health, quotas, and its end."""
 
+import http.client
 import os
 import re
 import signal
@@ -157,7 +158,7 @@ class TestEnd:
                 try:
                     body = {"code": "while True: pass"}
                     ask(server.port, "POST", "/execute", body, inside(made, 49999))
-                except OSError:
+                except (OSError, http.client.HTTPException):
                     return
 
             thread = threading.Thread(target=run)

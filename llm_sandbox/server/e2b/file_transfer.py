@@ -5,8 +5,9 @@ import gzip
 import posixpath
 import tempfile
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import IO, Any
+from urllib.parse import quote
 
 from starlette.background import BackgroundTask
 from starlette.datastructures import UploadFile
@@ -42,9 +43,9 @@ async def download(request: Request, live: LiveSandbox, most: int) -> Response:
     if entry.kind == "directory":
         raise SandboxIsADirectoryError(f"{path} is a directory", path=path)
     # trust: the content is from inside; as an attachment no browser renders it.
-    name = posixpath.basename(path).encode("ascii", "replace").decode().replace('"', "_")
+    name = quote(posixpath.basename(path).encode("utf-8", "surrogateescape"), safe="")
     headers = {
-        "Content-Disposition": f'attachment; filename="{name.replace(chr(92), "_")}"',
+        "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
         "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "sandbox",
     }
@@ -84,6 +85,8 @@ async def upload(request: Request, live: LiveSandbox, most: int) -> Response:
         TooLargeError: There are more than `most` bytes.
         NoSpaceError: The sandbox has no space left.
     """
+    # What no file of the sandbox can hold is not even held here.
+    most = min(most, live.sandbox.limits.file_size_bytes)
     given = request.query_params.get("path")
     kind = request.headers.get("content-type", "").partition(";")[0].strip()
     if any(name.startswith("x-metadata-") for name in request.headers):
@@ -157,14 +160,14 @@ async def _write_form(
         return paths
 
 
-async def _closing(form: Any) -> AsyncIterator[None]:
+async def _closing(form: Any) -> AsyncGenerator[None]:
     try:
         yield
     finally:
         await form.close()
 
 
-async def _counted(request: Request, most: int) -> AsyncIterator[bytes]:
+async def _counted(request: Request, most: int) -> AsyncGenerator[bytes]:
     count = 0
     async for piece in request.stream():
         count += len(piece)

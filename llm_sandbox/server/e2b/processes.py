@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from llm_sandbox.backends.terminals import Terminal
@@ -27,9 +28,8 @@ from llm_sandbox.server.programs import Program
 __all__ = ["process_routes"]
 
 _SIGNALS = {"SIGNAL_SIGTERM": signal.SIGTERM, "SIGNAL_SIGKILL": signal.SIGKILL}
+_SIGNAL_WORDS = {2: "interrupt", 9: "killed", 11: "segmentation fault", 15: "terminated"}
 _KEEPALIVE_S = 50.0
-_SLACK_S = 1.0
-"""Seconds by which a killed program may end after the deadline of its client."""
 _SHELL = "/bin/bash"
 
 
@@ -98,7 +98,7 @@ class _ProcessService:
         _write(_selected(_live(request), message), _object(message, "input"))
         return {}
 
-    async def stream_input(self, request: Request) -> Any:
+    async def stream_input(self, request: Request) -> Response:
         """Write to a program what the client streams."""
         program: Program | None = None
         async for message in messages(request):
@@ -108,8 +108,6 @@ class _ProcessService:
                 if program is None:
                     raise ValidationError("invalid stream: expected the program first")
                 _write(program, _object(_object(message, "data"), "input"))
-        from starlette.responses import Response
-
         body = envelope({}) + envelope({}, 2)
         return Response(body, media_type="application/connect+json")
 
@@ -193,8 +191,8 @@ async def _follow(request: Request, program: Program, emit: Emit, *, from_start:
             await emit(_event("keepalive", {}))
             continue
         name, data = piece
-        stream_name = "pty" if program.has_terminal else name
-        await emit(_event("data", {stream_name: base64.b64encode(data).decode()}))
+        shown = "pty" if program.has_terminal else name
+        await emit(_event("data", {shown: base64.b64encode(data).decode()}))
     ended = program.exit
     if live.has_ended and (ended is None or ended.signal is not None):
         raise ContainerGoneError("the sandbox was not found: it has ended")
@@ -203,9 +201,7 @@ async def _follow(request: Request, program: Program, emit: Emit, *, from_start:
     if ended.timed_out:
         raise Deadline("the program was killed at the deadline of its client")
     if ended.signal is not None:
-        name = signal_name(ended.signal)
-        words = {9: "killed", 15: "terminated", 2: "interrupt", 11: "segmentation fault"}
-        said = f"signal: {words.get(ended.signal, name)}"
+        said = f"signal: {_SIGNAL_WORDS.get(ended.signal) or signal_name(ended.signal)}"
         end = {"exitCode": -1, "exited": False, "status": said, "error": said}
     else:
         status = f"exit status {ended.exit_code}"
