@@ -7,9 +7,10 @@ from typing import Annotated
 from llm_sandbox.cli.exit_codes import exit_codes, not_found, usage_error
 from llm_sandbox.cli.grammar import Argument, Command, Group, Option
 
-__all__ = ["KEY", "SERVE", "serve"]
+__all__ = ["KEY", "SERVE", "create", "need", "revoke", "serve", "show"]
 
 _DEFAULT_PORT = 8000
+_NEEDS = ("prometheus_client", "python_multipart", "starlette", "uvicorn", "websockets")
 
 
 def serve(
@@ -86,11 +87,7 @@ def serve(
     SIGTERM ends it in order; a second one at once. Requests are logged as JSON, without any code.
     """
     with exit_codes():
-        from llm_sandbox.integrations.extras import require
-
-        for module in ("starlette", "uvicorn", "websockets", "python_multipart"):
-            require(module, "server")
-        require("prometheus_client", "server")
+        need()
         from llm_sandbox.limits import LimitOptions, Limits
         from llm_sandbox.server.keys import KeyFile
         from llm_sandbox.server.options import Quotas, ServerOptions
@@ -126,6 +123,18 @@ def serve(
             )
         except OSError as error:
             usage_error(f"cannot listen on {host}:{port}: {error.strerror or error}")
+
+
+def need() -> None:
+    """Check that what the server needs is installed.
+
+    Raises:
+        MissingDependencyError: A package is not.
+    """
+    from llm_sandbox.integrations.extras import require
+
+    for module in _NEEDS:
+        require(module, "server")
 
 
 def _template(text: str):  # type: ignore[no-untyped-def]

@@ -1,16 +1,22 @@
 """Living sandbox of a tenant, with its interpreters, programs and watchers."""
 
 import contextlib
+import json
+import shlex
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SupportedLanguage
-from llm_sandbox.exceptions import SandboxError, SandboxNotFoundError, UnsupportedError
+from llm_sandbox.exceptions import (
+    SandboxError,
+    SandboxFileNotFoundError,
+    SandboxNotFoundError,
+    UnsupportedError,
+)
 from llm_sandbox.network import Network
-from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.server.contexts import Context, open_context
 from llm_sandbox.server.programs import ProgramTable
 from llm_sandbox.server.watchers import Watcher
@@ -89,7 +95,7 @@ class LiveSandbox:
         self.started_at = self.active_at = time.time()
         self.ends_at = self.started_at + timeout_s
         self.timeout_s = timeout_s
-        self.sandbox: Sandbox = session.sandbox
+        self.sandbox = session.sandbox
         self.programs = ProgramTable(self.sandbox)
         self._session = session
         self._lock = threading.RLock()
@@ -231,17 +237,10 @@ class LiveSandbox:
         with self._lock:
             self._watchers.pop(watcher_id, None)
 
-    def __iter__(self) -> Iterator[Context]:
-        return iter(self.contexts())
-
 
 def _enter(session: BaseSession, language: str, cwd: str) -> None:
-    import json
-
     statement = _CHANGE_DIRECTORY.get(language)
     if statement is None and language == SupportedLanguage.BASH:
-        import shlex
-
         statement = f"cd -- {shlex.quote(cwd)}"
     if statement is None:
         raise UnsupportedError(
@@ -250,6 +249,4 @@ def _enter(session: BaseSession, language: str, cwd: str) -> None:
         )
     result = session.run(statement.replace("{}", json.dumps(cwd)))
     if result.exit_code != 0:
-        from llm_sandbox.exceptions import SandboxFileNotFoundError
-
         raise SandboxFileNotFoundError(f"there is no directory {cwd!r}", path=cwd)

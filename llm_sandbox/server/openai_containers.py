@@ -31,7 +31,7 @@ from llm_sandbox.server.live_sandbox import LiveSandbox, NewSandbox
 from llm_sandbox.server.watchers import walk
 from llm_sandbox.server.whole_programs import check_path
 
-__all__ = ["make_api"]
+__all__ = ["API_NAME", "make_api"]
 
 API_NAME = "openai"
 

@@ -170,7 +170,7 @@ async def _exchange(
             with anyio.fail_after(_ANSWER_S):
                 speaker.receive_data(await reader.read(_PIECE))
         elif isinstance(event, h11.Response):
-            # trust: headers from inside; h11 has checked their form, and those of a hop are dropped.
+            # trust: headers from inside, whose form h11 has checked.
             kept = [(name, value) for name, value in event.headers if name not in _OF_ONE_HOP]
             status = event.status_code
             yield {"type": "http.response.start", "status": status, "headers": kept}

@@ -5,7 +5,6 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Mapping
 from typing import TextIO
 
 from starlette.requests import Request
@@ -49,7 +48,7 @@ class Router:
         self._metrics = Metrics(fleet)
         self._ready: tuple[float, str | None] = (-_READY_S, None)
         control = control_plane.make_api(fleet, guard)
-        self._by_path: Mapping[str, ASGIApp] = {
+        self._by_path: dict[str, ASGIApp] = {
             **dict.fromkeys(control_plane.ROOTS, control),
             "run_code": (fusion := sandbox_fusion.make_api(fleet, guard)),
             "run_jupyter": fusion,
@@ -58,7 +57,7 @@ class Router:
             **dict.fromkeys(("healthz", "readyz", "metrics"), self._operation()),
         }
         self._signed = signed_links.make_api(fleet)
-        self._by_port: Mapping[int, ASGIApp] = {
+        self._by_port: dict[int, ASGIApp] = {
             ENVD_PORT: envd.make_api(fleet),
             INTERPRETER_PORT: interpreter.make_api(fleet),
         }

@@ -103,7 +103,7 @@ def test_code_that_is_too_slow(client: openai.OpenAI, container: str) -> None:
 def test_what_it_cannot_do_is_refused(client: openai.OpenAI, container: str) -> None:
     with pytest.raises(openai.BadRequestError, match="stores no files"):
         client.containers.create(name="x", file_ids=["file-1"])
-    with pytest.raises(openai.BadRequestError, match="64g|65536 MiB"):
+    with pytest.raises(openai.BadRequestError, match="65536 MiB"):
         client.containers.create(name="x", memory_limit="64g")
     with pytest.raises(openai.BadRequestError, match="closed it"):
         client.containers.create(

@@ -19,7 +19,7 @@ from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import Guard, header
 from llm_sandbox.server.live_sandbox import LiveSandbox, NewSandbox
 
-__all__ = ["API_NAME", "ENVD_VERSION", "ROOTS", "make_api"]
+__all__ = ["API_NAME", "ENVD_VERSION", "ROOTS", "explain", "make_api"]
 
 API_NAME = "e2b"
 ENVD_VERSION = "0.6.1"

@@ -47,15 +47,15 @@ def filesystem_routes(fleet: Fleet) -> list[Route]:
     """Return the routes of the service."""
     most = fleet.options.body_bytes
     calls: dict[str, Any] = {
-        "Stat": unary(stat_file, most),
-        "ListDir": unary(list_dir, most),
-        "MakeDir": unary(make_dir, most),
-        "Move": unary(move, most),
-        "Remove": unary(remove, most),
-        "CreateWatcher": unary(create_watcher, most),
-        "GetWatcherEvents": unary(get_watcher_events, most),
-        "RemoveWatcher": unary(remove_watcher, most),
-        "WatchDir": stream(watch_dir, most),
+        "Stat": unary(_stat_file, most),
+        "ListDir": unary(_list_dir, most),
+        "MakeDir": unary(_make_dir, most),
+        "Move": unary(_move, most),
+        "Remove": unary(_remove, most),
+        "CreateWatcher": unary(_create_watcher, most),
+        "GetWatcherEvents": unary(_get_watcher_events, most),
+        "RemoveWatcher": unary(_remove_watcher, most),
+        "WatchDir": stream(_watch_dir, most),
     }
     return [
         Route(f"/filesystem.Filesystem/{name}", endpoint, methods=["POST"])
@@ -82,7 +82,7 @@ def real_path(live: LiveSandbox, path: object) -> str:
     return posixpath.normpath(live.sandbox.files.resolve(path))
 
 
-async def stat_file(request: Request, message: dict[str, Any]) -> Answer:
+async def _stat_file(request: Request, message: dict[str, Any]) -> Answer:
     """Describe a file, or a link itself."""
     live = _live(request)
     path = real_path(live, message.get("path"))
@@ -93,7 +93,7 @@ def _stat(live: LiveSandbox, path: str) -> dict[str, object]:
     return _entry(live.sandbox.files.stat(path, follow=False), path)
 
 
-async def list_dir(request: Request, message: dict[str, Any]) -> Answer:
+async def _list_dir(request: Request, message: dict[str, Any]) -> Answer:
     """List a directory, and those below it to a depth."""
     live = _live(request)
     path = real_path(live, message.get("path"))
@@ -106,7 +106,7 @@ async def list_dir(request: Request, message: dict[str, Any]) -> Answer:
     return {"entries": [_entry(entry, posixpath.join(path, name)) for name, entry in found]}
 
 
-async def make_dir(request: Request, message: dict[str, Any]) -> Answer:
+async def _make_dir(request: Request, message: dict[str, Any]) -> Answer:
     """Create a directory with its parents."""
     live = _live(request)
     path = real_path(live, message.get("path"))
@@ -114,16 +114,16 @@ async def make_dir(request: Request, message: dict[str, Any]) -> Answer:
     return {"entry": await in_thread(_stat, live, path)}
 
 
-async def move(request: Request, message: dict[str, Any]) -> Answer:
+async def _move(request: Request, message: dict[str, Any]) -> Answer:
     """Rename a file or a directory."""
     live = _live(request)
     source = real_path(live, message.get("source"))
     target = real_path(live, message.get("destination"))
-    await in_thread(_move, live, source, target)
+    await in_thread(_rename, live, source, target)
     return {"entry": await in_thread(_stat, live, target)}
 
 
-def _move(live: LiveSandbox, source: str, target: str) -> None:
+def _rename(live: LiveSandbox, source: str, target: str) -> None:
     files = live.sandbox.files
     files.stat(source, follow=False)
     files.mkdir(posixpath.dirname(target))
@@ -135,7 +135,7 @@ def _move(live: LiveSandbox, source: str, target: str) -> None:
         raise kind(f"the file could not be moved: {words}", path=source)
 
 
-async def remove(request: Request, message: dict[str, Any]) -> Answer:
+async def _remove(request: Request, message: dict[str, Any]) -> Answer:
     """Remove a file, or a directory with its content."""
     live = _live(request)
     path = real_path(live, message.get("path"))
@@ -146,7 +146,7 @@ async def remove(request: Request, message: dict[str, Any]) -> Answer:
 # --- watching
 
 
-async def create_watcher(request: Request, message: dict[str, Any]) -> Answer:
+async def _create_watcher(request: Request, message: dict[str, Any]) -> Answer:
     """Watch a directory for a client that asks now and then."""
     live = _live(request)
     path = real_path(live, message.get("path"))
@@ -161,19 +161,19 @@ def _watch(live: LiveSandbox, path: str, recursive: bool) -> Watcher:
     return live.watch(path, recursive=recursive)
 
 
-async def get_watcher_events(request: Request, message: dict[str, Any]) -> Answer:
+async def _get_watcher_events(request: Request, message: dict[str, Any]) -> Answer:
     """Return what changed since the last question."""
     watcher = _live(request).watcher(str(message.get("watcherId")))
     return {"events": await in_thread(_changes, watcher)}
 
 
-async def remove_watcher(request: Request, message: dict[str, Any]) -> Answer:
+async def _remove_watcher(request: Request, message: dict[str, Any]) -> Answer:
     """Stop to watch."""
     _live(request).unwatch(str(message.get("watcherId")))
     return {}
 
 
-async def watch_dir(request: Request, message: dict[str, Any], emit: Emit) -> None:
+async def _watch_dir(request: Request, message: dict[str, Any], emit: Emit) -> None:
     """Watch a directory, and send each change."""
     live = _live(request)
     path = real_path(live, message.get("path"))

@@ -25,7 +25,7 @@ from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.live_sandbox import LIVE_KEY, LiveSandbox
 from llm_sandbox.server.programs import Program
 
-__all__ = ["process_routes"]
+__all__ = ["check_user", "process_routes"]
 
 _SIGNALS = {"SIGNAL_SIGTERM": signal.SIGTERM, "SIGNAL_SIGKILL": signal.SIGKILL}
 _SIGNAL_WORDS = {2: "interrupt", 9: "killed", 11: "segmentation fault", 15: "terminated"}
