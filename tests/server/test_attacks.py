@@ -1,17 +1,20 @@
 """Attacks on a server with keys, each with a control that works."""
 
 import base64
+import contextlib
 import gzip
 import json
 import socket
 import stat
 import struct
+import time
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from llm_sandbox.server.keys import KeyFile
@@ -349,6 +352,58 @@ class TestLinks:
     def test_a_parameter_that_is_there_twice_is_refused(self, world: World) -> None:
         path = "/files?path=a&path=b&signature=v1_x"
         assert world.ask("GET", path).status in (400, 429)
+
+
+class TestLoad:
+    def test_a_client_that_does_not_read_holds_up_itself_only(self, world: World) -> None:
+        """Its program waits, others are answered, and the server's memory does not grow."""
+        process = psutil.Process(world.server.process.pid)
+        headers = inside(world.mine.made, 49999)
+        assert 200 == world.ask("POST", "/execute", {"code": "1"}, headers).status
+        before = process.memory_info().rss
+        body = json.dumps({"code": "while True: print('x' * 10_000)"}).encode()
+        lines = [f"{name}: {value}" for name, value in headers.items()]
+        head = ["POST /execute HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}", *lines]
+        with socket.create_connection(("127.0.0.1", world.server.port), 30) as line:
+            line.sendall("\r\n".join(head).encode() + b"\r\n\r\n" + body)
+            assert line.recv(12) == b"HTTP/1.1 200"
+            time.sleep(3)
+            assert 200 == world.ask("GET", "/healthz").status
+            other = inside(world.other.made, 49999)
+            assert b'"2"' in world.ask("POST", "/execute", {"code": "1 + 1"}, other).body
+            assert process.memory_info().rss - before < 150 << 20
+        # Its code was stopped with it, and the interpreter is there for the next one.
+        assert b'"3"' in world.ask("POST", "/execute", {"code": "1 + 2"}, headers).body
+
+    def test_idle_connections_hold_up_nobody(self, world: World) -> None:
+        with contextlib.ExitStack() as idle:
+            for _ in range(400):
+                line = socket.create_connection(("127.0.0.1", world.server.port), 30)
+                idle.enter_context(line).sendall(b"GET /healthz HTTP/1.1\r\nHost: lo")
+            assert 200 == world.ask("GET", "/v2/sandboxes", None, world.mine.headers).status
+
+    def test_sandboxes_leave_nothing_behind(self, world: World) -> None:
+        process = psutil.Process(world.server.process.pid)
+
+        def live(count: int) -> tuple[int, int]:
+            for _ in range(count):
+                made = create(world.server.port, headers=world.mine.headers)
+                code = {"code": "import subprocess; subprocess.Popen(['sleep', '600'])"}
+                world.ask("POST", "/execute", code, inside(made, 49999))
+                path = f"/sandboxes/{made['sandboxID']}"
+                assert 204 == world.ask("DELETE", path, None, world.mine.headers).status
+            deadline = time.monotonic() + 30
+            while time.monotonic() < deadline:
+                found = process.num_fds(), len(process.children(recursive=True))
+                time.sleep(0.5)
+                if found == (process.num_fds(), len(process.children(recursive=True))):
+                    break
+            return found
+
+        descriptors, processes = live(3)
+        later = live(12)
+        assert later[0] <= descriptors + 4
+        assert later[1] <= processes + 2
 
 
 class TestLogs:
