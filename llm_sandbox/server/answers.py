@@ -40,6 +40,7 @@ __all__ = [
     "EventStream",
     "TooLargeError",
     "error_json",
+    "in_long_thread",
     "in_thread",
     "parse_object",
     "read_body",
@@ -52,8 +53,11 @@ __all__ = [
 _P = ParamSpec("_P")
 _Value = TypeVar("_Value")
 
-_THREADS = 1024
-_threads: RunVar[CapacityLimiter] = RunVar("llm_sandbox_server_threads")
+# What ends something never queues behind what waits for it to end.
+_long_calls: RunVar[CapacityLimiter] = RunVar("llm_sandbox_server_long_calls")
+_short_calls: RunVar[CapacityLimiter] = RunVar("llm_sandbox_server_short_calls")
+_LONG = 1024
+_SHORT = 128
 _SLOWEST_READER_S = 60.0
 """Seconds that a client may take to read one piece of a stream."""
 
@@ -106,13 +110,28 @@ def retry_headers(error: SandboxError) -> dict[str, str]:
 
 
 async def in_thread(function: Callable[_P, _Value], *args: _P.args, **kwargs: _P.kwargs) -> _Value:
-    """Make a blocking call in a worker thread, to its end."""
+    """Make a short blocking call in a worker thread, to its end."""
+    return await to_thread.run_sync(
+        lambda: function(*args, **kwargs), limiter=_limiter(_short_calls, _SHORT)
+    )
+
+
+async def in_long_thread(
+    function: Callable[_P, _Value], *args: _P.args, **kwargs: _P.kwargs
+) -> _Value:
+    """Make a call in a worker thread that lasts as long as a client's code does."""
+    return await to_thread.run_sync(
+        lambda: function(*args, **kwargs), limiter=_limiter(_long_calls, _LONG)
+    )
+
+
+def _limiter(name: RunVar[CapacityLimiter], size: int) -> CapacityLimiter:
     try:
-        limiter = _threads.get()
+        return name.get()
     except LookupError:
-        limiter = CapacityLimiter(_THREADS)
-        _threads.set(limiter)
-    return await to_thread.run_sync(lambda: function(*args, **kwargs), limiter=limiter)
+        limiter = CapacityLimiter(size)
+        name.set(limiter)
+        return limiter
 
 
 async def read_body(request: Request, most: int) -> bytes:

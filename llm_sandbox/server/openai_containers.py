@@ -23,7 +23,7 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.host.terminal import strip_controls
 from llm_sandbox.network import Network, NetworkRules
 from llm_sandbox.results.outputs import ErrorOutput, Output, ResultOutput, StreamOutput
-from llm_sandbox.server.answers import TooLargeError, in_thread, read_object
+from llm_sandbox.server.answers import TooLargeError, in_long_thread, in_thread, read_object
 from llm_sandbox.server.api import Api
 from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import Guard
@@ -243,7 +243,7 @@ class _Containers:
         timeout = body.get("timeout", _RUN_S)
         if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0:
             raise ValidationError("invalid timeout: expected seconds", parameter="timeout")
-        result = await in_thread(self._run, live, code, float(timeout))
+        result = await in_long_thread(self._run, live, code, float(timeout))
         return JSONResponse(_call(live, code, result))
 
     def _run(self, live: LiveSandbox, code: str, timeout_s: float) -> ExecutionResult:

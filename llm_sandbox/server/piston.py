@@ -13,7 +13,7 @@ from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
 from llm_sandbox.host.guest_numbers import signal_name
 from llm_sandbox.language_handlers import registry
-from llm_sandbox.server.answers import in_thread, read_object
+from llm_sandbox.server.answers import in_long_thread, read_object
 from llm_sandbox.server.api import Api
 from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import Guard
@@ -92,7 +92,7 @@ class _Piston:
         body = await read_object(request, self._fleet.options.body_bytes)
         program = _program(body)
         patience_s = program.compile_timeout_s + program.run_timeout_s + _SLACK_S
-        outcome = await in_thread(run_program, self._fleet, tenant, program, patience_s)
+        outcome = await in_long_thread(run_program, self._fleet, tenant, program, patience_s)
         answer: dict[str, object] = {"language": program.language, "version": VERSION}
         if outcome.compiled is not None:
             answer["compile"] = _step(outcome.compiled)

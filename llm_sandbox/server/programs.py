@@ -8,15 +8,17 @@ from typing import Literal
 
 from llm_sandbox.backends.base import Exit
 from llm_sandbox.backends.terminals import Terminal
-from llm_sandbox.exceptions import ProcessNotFoundError
+from llm_sandbox.exceptions import ProcessNotFoundError, UnsupportedError
 from llm_sandbox.sandbox import PIPE, Process, Sandbox
 from llm_sandbox.sandbox.process import exit_of, spools_of
 from llm_sandbox.sandbox.spool import Spool
 
 __all__ = ["Piece", "Program", "ProgramTable"]
 
-_REMEMBERED = 128
-"""Programs that have ended and are still known by their number."""
+_REMEMBERED = 16
+"""Programs that have ended and are still known by their number, with their output."""
+_MOST = 64
+"""Programs of one sandbox that run at once, each of which costs the server two threads."""
 _FIRST_NUMBER = 1000
 
 Piece = tuple[Literal["stdout", "stderr"], bytes]
@@ -65,6 +67,11 @@ class Program:
     def exit(self) -> Exit | None:
         """How it ended; None while it runs."""
         return exit_of(self.process)
+
+    @property
+    def dropped_bytes(self) -> int:
+        """Number of bytes of its output beyond the limit, which no client gets."""
+        return self.process.stdout.dropped_bytes + self.process.stderr.dropped_bytes
 
     @property
     def is_running(self) -> bool:
@@ -169,7 +176,10 @@ class ProgramTable:
 
         Raises:
             LaunchError: It could not be started.
+            UnsupportedError: Too many run already.
         """
+        if sum(1 for _ in self.running()) >= _MOST:
+            raise UnsupportedError(f"more than {_MOST} programs of one sandbox at once")
         process = self._sandbox.exec(
             *argv,
             env=envs,

@@ -20,7 +20,7 @@ from llm_sandbox.exceptions import (
     ValidationError,
 )
 from llm_sandbox.results.outputs import ErrorOutput, last_displays
-from llm_sandbox.server.answers import in_thread, read_object
+from llm_sandbox.server.answers import in_long_thread, read_object
 from llm_sandbox.server.api import Api
 from llm_sandbox.server.fleet import DrainingError, Fleet, QuotaExceededError
 from llm_sandbox.server.guard import Guard
@@ -106,7 +106,9 @@ class _SandboxFusion:
         program = _program(body)
         patience_s = program.compile_timeout_s + program.run_timeout_s + _SLACK_S
         try:
-            outcome = await in_thread(run_program, self._fleet, tenant, program, patience_s / 2)
+            outcome = await in_long_thread(
+                run_program, self._fleet, tenant, program, patience_s / 2
+            )
         except (QuotaExceededError, DrainingError, ConfigurationError, FileError):
             raise
         except SandboxError as error:
@@ -137,7 +139,7 @@ class _SandboxFusion:
         cell_s = _seconds(body, "cell_timeout", 0.0) or None
         total_s = _seconds(body, "total_timeout", 45.0)
         memory = _memory(body)
-        answer = await in_thread(
+        answer = await in_long_thread(
             self._notebook, tenant, cells, files, wanted, cell_s, total_s, memory
         )
         return JSONResponse(answer)

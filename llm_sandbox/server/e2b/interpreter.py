@@ -1,6 +1,7 @@
 """Code interpreter in each sandbox, at port 49999: contexts, and code that runs in them."""
 
 import hmac
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from llm_sandbox.const import RunStatus
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import ContainerGoneError, SandboxError, ValidationError
 from llm_sandbox.results.outputs import ErrorOutput, ExecutionError, Output
-from llm_sandbox.server.answers import Emit, EventStream, in_thread, read_object
+from llm_sandbox.server.answers import Emit, EventStream, in_long_thread, in_thread, read_object
 from llm_sandbox.server.api import Api
 from llm_sandbox.server.contexts import Context
 from llm_sandbox.server.e2b.cell_variables import cell_variables, check_variables
@@ -182,7 +183,7 @@ class _Execution:
         async def work() -> None:
             with sender:
                 try:
-                    await in_thread(self._run, lambda data: from_thread.run(sender.send, data))
+                    await in_long_thread(self._run, lambda data: from_thread.run(sender.send, data))
                 except SandboxError as error:
                     failure.append(error)
                 except anyio.BrokenResourceError:
@@ -226,6 +227,9 @@ class _Execution:
                     result = context.session.run(self._code, on_output=on_output)
             finally:
                 self._has_turn = False
+        if result.dropped_bytes:
+            words = f"\n[{result.dropped_bytes} bytes of output are over the limit, and left out]\n"
+            emit(line("stderr", text=words, timestamp=time.time_ns()))
         error = _hidden_error(result)
         if error is not None and not self._has_shown_error:
             emit(error_line(error, result.stderr[-4096:]))

@@ -193,6 +193,10 @@ async def _follow(request: Request, program: Program, emit: Emit, *, from_start:
         name, data = piece
         shown = "pty" if program.has_terminal else name
         await emit(_event("data", {shown: base64.b64encode(data).decode()}))
+    if program.dropped_bytes:
+        words = f"\n[{program.dropped_bytes} bytes of output are over the limit, and left out]\n"
+        shown = "pty" if program.has_terminal else "stderr"
+        await emit(_event("data", {shown: base64.b64encode(words.encode()).decode()}))
     ended = program.exit
     if live.has_ended and (ended is None or ended.signal is not None):
         raise ContainerGoneError("the sandbox was not found: it has ended")
