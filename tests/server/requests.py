@@ -55,7 +55,7 @@ def ask(
 def create(port: int, **options: Any) -> dict[str, Any]:
     """Create a sandbox, and return what the server says about it."""
     headers = options.pop("headers", None)
-    body = {"templateID": "base", "timeout": 120, **options}
+    body = {"templateID": "base", "timeout": 900, **options}
     reply = ask(port, "POST", "/v2/sandboxes", body, headers)
     assert 201 == reply.status, reply.body
     found: dict[str, Any] = reply.json
