@@ -141,7 +141,7 @@ $(FRAMEWORKS_VENV)/.stamp: pyproject.toml tests/integrations/frameworks/constrai
 # What the tests run, with the Debian package of each: programs, and other files. Those after the
 # first line are the languages'.
 SYSTEM_PROGRAMS := bwrap:bubblewrap chromium:chromium useradd:passwd setpriv:util-linux ip:iproute2 ps:procps \
-  node:nodejs tsc:node-typescript ruby:ruby Rscript:r-base-core javac:openjdk-17-jdk-headless g++:g++ go:golang-go \
+  node:nodejs npm:npm tsc:node-typescript ruby:ruby Rscript:r-base-core javac:openjdk-17-jdk-headless g++:g++ go:golang-go \
   shellcheck:shellcheck fc-list:fontconfig
 R_LIBRARIES := /usr/lib/R/site-library
 SYSTEM_FILES := /usr/share/fonts/truetype/dejavu:fonts-dejavu-core /usr/share/java/jfreechart.jar:libjfreechart-java \

@@ -16,6 +16,7 @@ pytest_plugins = [
     "tests.plugins.needed_engines",
     "tests.plugins.prefork",
     "tests.plugins.shares",
+    "tests.plugins.steps_table",
 ]
 
 # The suites that ship with the library say what differs, as the tests here do.

@@ -181,6 +181,8 @@ app = Group(
         "stop": f"{_PACKAGE}.sandboxes:STOP",
         "gc": f"{_PACKAGE}.sandboxes:GC",
         "mcp": f"{_PACKAGE}.mcp:MCP",
+        "serve": f"{_PACKAGE}.serve:SERVE",
+        "key": f"{_PACKAGE}.serve:KEY",
         "images": f"{_PACKAGE}.images:IMAGES",
         "kernelspec": f"{_PACKAGE}.kernelspec:KERNELSPEC",
         "snapshots": f"{_PACKAGE}.storage:SNAPSHOTS",

@@ -144,7 +144,7 @@ def end_process(work: Callable[[], object]) -> NoReturn:
     threading = sys.modules.get("threading")
     if threading is not None:
         with contextlib.suppress(BaseException):
-            threading._shutdown()  # type: ignore[attr-defined]
+            threading._shutdown()
     with contextlib.suppress(BaseException):
         atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

@@ -22,9 +22,12 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-EXTRAS = ("docker", "egress", "jupyter", "langchain", "mcp", "openai", "otel", "scan", "structlog")
+EXTRAS = (
+    *("docker", "egress", "jupyter", "langchain", "mcp", "openai", "otel", "scan", "server"),
+    "structlog",
+)
 """What blocks need beside the library itself."""
-BESIDES = ("pytest", "sbx-agents>=0.1,<0.2")
+BESIDES = ("e2b-code-interpreter>=2.11,<3", "pytest", "sbx-agents>=0.1,<0.2")
 DOCKER_SOCKET = Path("/var/run/docker.sock")
 PATIENCE_S = 240
 """For a page on a busy machine; on an idle one each takes some seconds."""

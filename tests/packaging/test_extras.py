@@ -71,6 +71,7 @@ NEEDS = {
     "otel": ("opentelemetry", "from llm_sandbox import OpenTelemetryObserver as o; o()"),
     "podman": ("docker", "from llm_sandbox import Sandbox; Sandbox.create(backend='podman')"),
     "pydantic-ai": ("pydantic_ai", "import llm_sandbox.integrations.pydantic_ai"),
+    "server": ("prometheus_client", "from llm_sandbox.cli.serve import need as r; r()"),
     "ray": ("ray", "from llm_sandbox.evaluation.engines import RayEngine as e; e().start(b'')"),
     "smolagents": ("smolagents", "import llm_sandbox.integrations.smolagents"),
     "structlog": ("structlog", "from llm_sandbox import StructlogObserver as o; o()"),
@@ -78,6 +79,8 @@ NEEDS = {
 """By extra: the package that is missing, and who asks for it first."""
 
 FOR_SESSIONS = {"plotly", "science"}
+FOR_OTHERS = {"python-multipart"}
+"""Packages that Starlette imports, when there is a form to read."""
 """Extras whose packages are for the programs in sandboxes."""
 
 MODULES = {
@@ -186,7 +189,7 @@ def test_every_extra_is_used_by_code() -> None:
         for extra, lines in extras().items()
         for needed in map(Requirement, lines)
         if extra not in FOR_SESSIONS
-        and needed.name != "sandboxed-interpreter"
+        and needed.name not in ("sandboxed-interpreter", *FOR_OTHERS)
         and MODULES.get(needed.name, needed.name.replace("-", "_")) not in imported
     ]
 

@@ -1,0 +1,453 @@
+"""Fleet: all sandboxes of a server, by tenant, within quotas."""
+
+import contextlib
+import hashlib
+import hmac
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Unpack
+
+from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.selection import resolve
+from llm_sandbox.create import create_session
+from llm_sandbox.exceptions import (
+    ContainerError,
+    ErrorCode,
+    ErrorFacts,
+    ImageNotFoundError,
+    SandboxError,
+    SandboxNotFoundError,
+    UnsupportedError,
+    ValidationError,
+)
+from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
+from llm_sandbox.limits import Limits
+from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.server.live_sandbox import LiveSandbox, NewSandbox
+from llm_sandbox.server.options import ServerOptions, Template
+
+__all__ = ["DrainingError", "Fleet", "QuotaExceededError"]
+
+_MINUTE_S = 60.0
+_REMEMBERED_S = 600.0
+"""Seconds for which an idempotency key is remembered."""
+_BUSY_RETRY_S = 5.0
+
+
+class QuotaExceededError(ContainerError):
+    """Request beyond a quota of its tenant.
+
+    Args:
+        quota: Name of the quota.
+        most: Its value.
+        retry_after_s: Seconds after which a repetition may succeed.
+    """
+
+    default_code = ErrorCode.POOL_EXHAUSTED
+    default_retryable = True
+
+    def __init__(
+        self,
+        quota: str,
+        most: float,
+        retry_after_s: float = _BUSY_RETRY_S,
+        **facts: Unpack[ErrorFacts],
+    ) -> None:
+        super().__init__(f"the quota {quota} of {most:g} is used up", **facts)
+        self.quota = quota
+        self.retry_after_s = retry_after_s
+
+
+class DrainingError(ContainerError):
+    """Request to a server that is about to end, or has ended."""
+
+    default_code = ErrorCode.CLOSED
+    default_retryable = True
+
+    def __init__(self, message: str = "the server is about to end") -> None:
+        super().__init__(message)
+
+
+class _Tenant:
+    """Sandboxes, backends and quotas of one tenant."""
+
+    def __init__(self) -> None:
+        self.sandboxes: dict[str, LiveSandbox] = {}
+        self.backends: dict[str, Backend] = {}
+        self.creations: deque[float] = deque()
+        self.pending = 0
+        self.programs = 0
+        self.waiting = 0
+        self.turn = threading.Condition()
+
+
+@dataclass
+class _Promise:
+    """Sandbox that was asked for with an idempotency key."""
+
+    request: NewSandbox
+    made_at: float
+    done: threading.Event = field(default_factory=threading.Event)
+    outcome: LiveSandbox | None = None
+
+
+class Fleet:
+    """Owner of all sandboxes: tenants, deadlines, quotas, tokens. Safe to use from several threads.
+
+    Args:
+        options: Options of the server.
+    """
+
+    def __init__(self, options: ServerOptions | None = None) -> None:
+        self.options = options or ServerOptions()
+        self._secret = secrets.token_bytes(32)
+        self._lock = threading.Lock()
+        self._tenants: dict[str, _Tenant] = {}
+        self._all: dict[str, LiveSandbox] = {}
+        self._promises: dict[tuple[str, str], _Promise] = {}
+        self._active = 0
+        self.is_draining = False
+
+    # --- sandboxes
+
+    def create(
+        self, tenant: str, request: NewSandbox, idempotency_key: str | None = None
+    ) -> LiveSandbox:
+        """Create a sandbox.
+
+        Args:
+            tenant: Its tenant.
+            request: What is asked for.
+            idempotency_key: Key for which the same sandbox is returned for ten minutes.
+
+        Raises:
+            QuotaExceededError: The tenant has too many, or creates them too quickly.
+            DrainingError: The server is about to end.
+            ImageNotFoundError: There is no such template.
+            UnsupportedError: The operator does not allow an option, or the backend has it not.
+            ValidationError: An option is invalid.
+        """
+        if idempotency_key is None:
+            return self._create(tenant, request)
+        place = (tenant, idempotency_key)
+        with self._lock:
+            self._forget_promises()
+            promise = self._promises.get(place)
+            is_mine = promise is None
+            if promise is None:
+                promise = self._promises[place] = _Promise(request, time.monotonic())
+        if promise.request != request:
+            raise ValidationError(
+                "invalid Idempotency-Key: it was used for another request", parameter="key"
+            )
+        if not is_mine:
+            promise.done.wait(_MINUTE_S)
+            if promise.outcome is None:
+                raise DrainingError("the first request with this Idempotency-Key has failed")
+            return promise.outcome
+        try:
+            promise.outcome = self._create(tenant, request)
+            return promise.outcome
+        finally:
+            if promise.outcome is None:
+                with self._lock:
+                    self._promises.pop(place, None)
+            promise.done.set()
+
+    def _forget_promises(self) -> None:
+        limit = time.monotonic() - _REMEMBERED_S
+        for place, promise in list(self._promises.items()):
+            if promise.made_at < limit:
+                del self._promises[place]
+
+    def _create(self, tenant: str, request: NewSandbox) -> LiveSandbox:
+        template = self.options.template(request.template)
+        if template is None:
+            known = ", ".join(self.options.template_names)
+            raise ImageNotFoundError(request.template, hint=f"templates of this server: {known}")
+        timeout_s = self.check_timeout(request.timeout_s)
+        if request.network != "blocked" and self.options.network == "blocked":
+            raise UnsupportedError(
+                "internet access",
+                reason="the operator of this server has closed it",
+                hint="the operator starts the server with --network internet",
+            )
+        with self._admitted(tenant) as state:
+            backend = self._backend(state, template)
+            session = create_session(
+                backend=backend,
+                image=template.image,
+                lang=template.lang,
+                workdir=request.workdir,
+                env=request.envs,
+                limits=self._limits(request),
+                network=request.network,
+                session_timeout=timeout_s,
+            )
+            session.open()
+            sandbox_id = secrets.token_hex(10)
+            live = LiveSandbox(
+                sandbox_id,
+                tenant,
+                request,
+                session,
+                backend,
+                timeout_s,
+                self._token(sandbox_id, "access"),
+                self._token(sandbox_id, "traffic"),
+            )
+            with self._lock:
+                if not self.is_draining:
+                    state.sandboxes[sandbox_id] = self._all[sandbox_id] = live
+                    return live
+            live.end()
+            raise DrainingError()
+
+    @contextlib.contextmanager
+    def _admitted(self, tenant: str) -> Iterator[_Tenant]:
+        """Hold a place among the tenant's sandboxes for a block."""
+        self.sweep()
+        quotas = self.options.quotas
+        now = time.monotonic()
+        with self._lock:
+            if self.is_draining:
+                raise DrainingError()
+            state = self._tenants.setdefault(tenant, _Tenant())
+            while state.creations and state.creations[0] < now - _MINUTE_S:
+                state.creations.popleft()
+            if len(state.sandboxes) + state.pending >= quotas.sandboxes:
+                raise QuotaExceededError("sandboxes", quotas.sandboxes)
+            if len(state.creations) >= quotas.creations_per_minute:
+                wait = state.creations[0] + _MINUTE_S - now if state.creations else _MINUTE_S
+                raise QuotaExceededError("creations_per_minute", quotas.creations_per_minute, wait)
+            state.creations.append(now)
+            state.pending += 1
+        try:
+            yield state
+        finally:
+            with self._lock:
+                state.pending -= 1
+
+    def _backend(self, state: _Tenant, template: Template) -> Backend:
+        """Return the tenant's own backend, whose zygote no other tenant's code was forked from."""
+        handler = LanguageHandlerFactory.create_handler(template.lang)
+        chosen, _ = resolve(self.options.backend, handler.name, handler.toolchain)
+        if chosen.has_containers:
+            return chosen
+        with self._lock:
+            own = state.backends.get(chosen.name)
+            if own is None:
+                own = state.backends[chosen.name] = type(chosen)()
+            return own
+
+    def _limits(self, request: NewSandbox) -> Limits:
+        limits = self.options.limits
+        asked = request.memory_bytes
+        if asked is None:
+            return limits
+        if asked > limits.memory_bytes:
+            raise UnsupportedError(
+                f"a memory of {asked >> 20} MiB",
+                reason=f"the operator of this server allows {limits.memory_bytes >> 20} MiB",
+            )
+        return limits.replace(memory_bytes=asked)
+
+    def check(self) -> None:
+        """Check that sandboxes can be created here.
+
+        Raises:
+            BackendUnavailableError: They cannot; the message says why.
+        """
+        handler = LanguageHandlerFactory.create_handler("python")
+        resolve(self.options.backend, handler.name, handler.toolchain)[0].check()
+
+    def check_timeout(self, seconds: object) -> float:
+        """Return the timeout of a sandbox, in seconds; None is the server's default.
+
+        Raises:
+            ValidationError: It is not a positive number, or longer than the operator allows.
+        """
+        longest = self.options.longest_s
+        if seconds is None:
+            return min(self.options.timeout_s, longest)
+        is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+        if not isinstance(seconds, int | float) or not (is_number and 0 < seconds <= longest):
+            raise ValidationError(
+                f"invalid timeout: expected more than 0 and at most {longest:g} seconds, "
+                f"got {str(seconds)[:40]!r}",
+                parameter="timeout",
+            )
+        return float(seconds)
+
+    def get(self, tenant: str, sandbox_id: str, api: str) -> LiveSandbox:
+        """Return a living sandbox of a tenant, made by an API.
+
+        Raises:
+            SandboxNotFoundError: The tenant has no such sandbox, whether another one has or not.
+        """
+        live = self.find(sandbox_id)
+        if (live.tenant, live.request.api) != (tenant, api):
+            raise SandboxNotFoundError(sandbox_id, hint=None)
+        return live
+
+    def find(self, sandbox_id: str) -> LiveSandbox:
+        """Return a living sandbox of any tenant, for callers who hold its token.
+
+        Raises:
+            SandboxNotFoundError: There is none.
+        """
+        with self._lock:
+            live = self._all.get(sandbox_id)
+        if live is None or live.has_ended:
+            raise SandboxNotFoundError(sandbox_id, hint=None)
+        return live
+
+    def list(self, tenant: str | None = None, api: str | None = None) -> list[LiveSandbox]:
+        """Return living sandboxes, newest first.
+
+        Args:
+            tenant: Their tenant; None for all.
+            api: The API that they are for; None for all.
+        """
+        with self._lock:
+            known = list(self._all.values())
+        return [
+            live
+            for live in reversed(known)
+            if not live.has_ended
+            and tenant in (None, live.tenant)
+            and api in (None, live.request.api)
+        ]
+
+    def kill(self, live: LiveSandbox) -> None:
+        """End a sandbox."""
+        self._drop(live)
+        live.end()
+
+    def _drop(self, live: LiveSandbox) -> None:
+        with self._lock:
+            self._all.pop(live.id, None)
+            state = self._tenants.get(live.tenant)
+            if state is not None:
+                state.sandboxes.pop(live.id, None)
+
+    def sweep(self) -> None:
+        """Let go of sandboxes that have ended by themselves."""
+        with self._lock:
+            ended = [live for live in self._all.values() if live.has_ended]
+        for live in ended:
+            self._drop(live)
+            with contextlib.suppress(SandboxError):
+                live.end()
+
+    def _token(self, sandbox_id: str, purpose: str) -> str:
+        words = f"{purpose}:{sandbox_id}".encode()
+        return hmac.new(self._secret, words, hashlib.sha256).hexdigest()[:40]
+
+    # --- programs without a sandbox of the client's
+
+    @contextlib.contextmanager
+    def program_sandbox(
+        self, tenant: str, lang: str, *, patience_s: float, memory_bytes: int | None = None
+    ) -> Iterator[Sandbox]:
+        """Yield a sandbox for one program, once it is the tenant's turn.
+
+        Args:
+            tenant: The tenant.
+            lang: Language of the program.
+            patience_s: Seconds to wait for the turn.
+            memory_bytes: Its memory; None for the server's limit.
+
+        Raises:
+            QuotaExceededError: Too many wait already, or the turn did not come in time.
+            DrainingError: The server is about to end.
+        """
+        with self._lock:
+            state = self._tenants.setdefault(tenant, _Tenant())
+        with self._turn(state, patience_s), self.run():
+            backend = self._backend(state, Template(lang))
+            request = NewSandbox("programs", memory_bytes=memory_bytes)
+            with Sandbox.create(
+                backend=backend, workdir="/home/user", limits=self._limits(request)
+            ) as sandbox:
+                yield sandbox
+
+    @contextlib.contextmanager
+    def _turn(self, state: _Tenant, patience_s: float) -> Iterator[None]:
+        quotas = self.options.quotas
+        with state.turn:
+            if state.programs >= quotas.programs:
+                if state.waiting >= quotas.waiting:
+                    raise QuotaExceededError("waiting", quotas.waiting)
+                state.waiting += 1
+                try:
+                    is_free = state.turn.wait_for(
+                        lambda: state.programs < quotas.programs or self.is_draining, patience_s
+                    )
+                finally:
+                    state.waiting -= 1
+                if not is_free:
+                    raise QuotaExceededError("programs", quotas.programs)
+            if self.is_draining:
+                raise DrainingError()
+            state.programs += 1
+        try:
+            yield
+        finally:
+            with state.turn:
+                state.programs -= 1
+                state.turn.notify()
+
+    # --- end
+
+    @contextlib.contextmanager
+    def run(self) -> Iterator[None]:
+        """Count a run of code for a block, which the end of the server waits for."""
+        with self._lock:
+            self._active += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._active -= 1
+
+    @property
+    def active_runs(self) -> int:
+        """Number of runs that are under way."""
+        return self._active
+
+    def drain(self, seconds: float, is_urgent: Callable[[], bool] = lambda: False) -> None:
+        """Accept no new sandboxes, and wait until no code runs.
+
+        Args:
+            seconds: Time limit of the wait.
+            is_urgent: Function that ends the wait when it returns True.
+        """
+        self.is_draining = True
+        with self._lock:
+            states = list(self._tenants.values())
+        for state in states:
+            with state.turn:
+                state.turn.notify_all()
+        limit = time.monotonic() + seconds
+        while self._active and time.monotonic() < limit and not is_urgent():
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        """End every sandbox, and all tenants' backends."""
+        self.is_draining = True
+        with self._lock:
+            living = list(self._all.values())
+            self._all = {}
+            states = list(self._tenants.values())
+            self._tenants = {}
+        for live in living:
+            with contextlib.suppress(SandboxError):
+                live.end()
+        for state in states:
+            for backend in state.backends.values():
+                backend.close()
