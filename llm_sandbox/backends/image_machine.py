@@ -100,6 +100,7 @@ def supervisor_command(
     spec: MachineSpec,
     root: str = GUEST_ROOT,
     folders: Sequence[str] | None = None,
+    pod: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Return the command line of the supervisor.
 
@@ -108,11 +109,13 @@ def supervisor_command(
         spec: The machine; for a kernel the zygote is started at once.
         root: Folder of the guest's code.
         folders: Folders that the supervisor removes at its end, where it is not process 1.
+        pod: How the supervisor of a pod is reached; see `guest.pod.start`.
     """
     plan = {
         "env": _zygote_variables(spec.workdir),
         "zygote": _zygote_arguments(root, ahead=spec.ahead) if spec.for_kernel else None,
         "folders": folders,
+        "pod": pod,
     }
     code = (
         f"import sys; sys.path.insert(0, {root!r}); open('{root}/{COMPLETE}').close(); "

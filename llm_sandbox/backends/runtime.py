@@ -35,7 +35,7 @@ import sys, json
 sys.path.insert(0, {folder!r})
 import bisect, contextlib, copy, ctypes, random, shutil, subprocess, tarfile, tempfile, zlib
 import encodings.ascii, encodings.idna, encodings.latin_1
-from guest import bulk, changes, container, files, mux, supervisor, wrapper
+from guest import bulk, changes, container, files, mux, pod, reachability, supervisor, wrapper
 files = [getattr(m, "__file__", None) or "" for m in sys.modules.values()]
 with open("/proc/self/maps") as maps:
     mapped = [line.split()[-1] for line in maps if len(line.split()) > 5]
