@@ -7,6 +7,7 @@ import pytest
 
 pytest_plugins = [
     "tests.plugins.accounts",
+    "tests.plugins.cluster",
     "tests.plugins.conformance_table",
     "tests.plugins.descriptors",
     "tests.plugins.language_table",

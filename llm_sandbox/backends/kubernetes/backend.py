@@ -2,7 +2,7 @@
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Final
 
@@ -38,7 +38,6 @@ _NAME: Final = "kubernetes"
 _LIMITS: Final = {"cpu_count", "cpus", "mem_limit", "nano_cpus", "pids_limit", "shm_size"}
 """Runtime configs that are limits, which sessions take from there."""
 _REFUSED: Final = {
-    "allow_unsafe": "it names runtime configs of Docker; give it to PodOptions",
     "commit_container": "pods are not saved as images",
     "container_id": "existing pods cannot be attached to yet",
     "dockerfile": "a cluster builds no images",
@@ -167,6 +166,34 @@ class KubernetesBackend(SupervisedBackend):
         if client in (None, self._client) and pod == self.options.pod:
             other._connection = self._connection
         return other
+
+    def with_pods(
+        self,
+        kube_namespace: str | None = None,
+        pod_manifest: Mapping[str, Any] | None = None,
+        allow_unsafe: Sequence[str] = (),
+    ) -> "KubernetesBackend":
+        """Return a backend of the same cluster whose pods have these options.
+
+        Args:
+            kube_namespace: Their namespace; None for that of this backend.
+            pod_manifest: Further fields of each pod; None for those of this backend.
+            allow_unsafe: Names of dangerous fields of `pod_manifest` that are allowed.
+
+        Raises:
+            UnsupportedError: A field is one that the sandbox decides itself.
+            SecurityError: A field weakens the isolation, and is not allowed.
+        """
+        changed: dict[str, Any] = {}
+        if kube_namespace is not None:
+            changed["namespace"] = kube_namespace
+        if pod_manifest is not None:
+            changed["pod_manifest"] = pod_manifest
+        if allow_unsafe:
+            changed["allow_unsafe"] = allow_unsafe
+        if not changed:
+            return self
+        return self.with_options(replace(self.options, pod=replace(self.options.pod, **changed)))
 
     def for_language(self, lang: str) -> "KubernetesBackend":
         if self.options.lang == lang:
