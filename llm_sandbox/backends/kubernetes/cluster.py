@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import json
+import os
 import random
 import ssl
 import threading
@@ -289,6 +290,8 @@ def _configuration(client: object, context: str | None, kubeconfig: str | None) 
             )
         return found, "default"
     configuration = kubernetes.client.Configuration()
+    # The client reads the variable when it is imported, and never again.
+    kubeconfig = kubeconfig or os.environ.get("KUBECONFIG") or None
     given = {"config_file": kubeconfig, "context": context}
     try:
         try:

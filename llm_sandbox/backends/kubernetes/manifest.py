@@ -303,7 +303,7 @@ def _controls(
         else Control("absent", "the limit of the node for a pod, which is not known here"),
         "disk": Control("approximated", "sized file systems in memory, any number of files")
         if version >= _SIZED_MEMORY
-        else Control("approximated", "file systems in memory, whose size the node checks late"),
+        else Control("absent", "this old node checks sizes late, and then ends the whole pod"),
         "lifetime": Control(
             "enforced",
             f"process 1 ends {options.orphan_after:g} s after the last connection to it",

@@ -19,7 +19,6 @@ OWNER: Final = "llm-sandbox/owner"
 _NONCE: Final = "llm-sandbox/nonce"
 _START_BY: Final = "llm-sandbox/start-by"
 _NEWLY_FINISHED_S: Final = 30.0
-"""Seconds for which a finished pod is left to its own client, who reads how it ended."""
 _AT_ONCE: Final = 50
 
 
@@ -139,8 +138,12 @@ class Pods:
         query = {"labelSelector": label, "limit": str(_AT_ONCE)}
         return list(self.cluster.request("GET", self._path, query=query)["items"])
 
-    def collect(self) -> list[str]:
+    def collect(self, finished_s: float = _NEWLY_FINISHED_S) -> list[str]:
         """Remove what other clients left: finished pods, and those that never started.
+
+        Args:
+            finished_s: Seconds for which a finished pod is left to its own client, who reads how it
+                ended.
 
         Returns:
             The names of the removed pods.
@@ -152,7 +155,7 @@ class Pods:
         removed = []
         for pod in self.list_ours():
             metadata = pod["metadata"]
-            if metadata["labels"].get(OWNER) != self.owner and _is_left(pod):
+            if metadata["labels"].get(OWNER) != self.owner and _is_left(pod, finished_s):
                 self.delete(metadata["name"], metadata["uid"])
                 removed.append(str(metadata["name"]))
         return removed
@@ -167,9 +170,9 @@ class Pods:
         threading.Thread(target=work, name="llm-sandbox-gc", daemon=True).start()
 
 
-def _is_left(pod: Mapping[str, Any]) -> bool:
+def _is_left(pod: Mapping[str, Any], finished_s: float) -> bool:
     if is_finished(pod):
-        return _now() - _finished_at(pod) > datetime.timedelta(seconds=_NEWLY_FINISHED_S)
+        return _now() - _finished_at(pod) > datetime.timedelta(seconds=finished_s)
     if pod["status"].get("phase") != "Pending":
         return False
     # A clock that differs leaves a pod longer; one that starts still has its own limit.
