@@ -95,12 +95,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     entered = os.environ.get("KUBECONFIG", "")
     if Path(entered).parent.name.startswith("pytest-cluster-"):
         shutil.rmtree(Path(entered).parent, ignore_errors=True)
-    if not os.environ.get(KUBECONFIG) or hasattr(session.config, "workerinput"):
-        return
-    if session.config.option.collectonly:
+    if not os.environ.get(KUBECONFIG) or session.config.option.collectonly:
         return
     if not session.config.pluginmanager.hasplugin("dsession"):
         _close_backends()
+    if hasattr(session.config, "workerinput"):
+        return
     left = leave_namespace(PREFIX + _run_id(session.config))
     session.config.stash[_key] = left
     if left and session.exitstatus == pytest.ExitCode.OK:

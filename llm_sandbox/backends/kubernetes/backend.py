@@ -254,11 +254,9 @@ class KubernetesBackend(SupervisedBackend):
             diagnose=launch.obstacle,
             start_s=given.start_timeout + _HELLO_S,
         )
-        backend = self  # closes its hosts at exit, and so has to live as long
 
         def on_destroyed(machine: SupervisedMachine) -> None:
             host.connection.close()
-            backend._hosts.discard(host)
 
         control = (
             Control("absent", "the pod's network is open")
@@ -283,6 +281,8 @@ class KubernetesBackend(SupervisedBackend):
         host.machines[machine.id] = machine
         with self._lock:
             self._hosts.add(host)
+        # At exit it waits for its pods, so it has to live until then.
+        _used.add(self)
         return machine
 
     def _plan(self, spec: MachineSpec) -> PodPlan:
@@ -341,6 +341,7 @@ class KubernetesBackend(SupervisedBackend):
         return True
 
 
+_used: "set[KubernetesBackend]" = set()
 _HELLO_S: Final = 30.0
 _RELAY: Final = (
     f"import sys; sys.path.insert(0, {GUEST_ROOT!r}); from guest import pod; pod.relay()"

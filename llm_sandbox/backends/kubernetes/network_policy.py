@@ -131,8 +131,13 @@ class NetworkPolicy:
 
     def _find_answering(self, make_open: Callable[[], PodMachine]) -> list[str]:
         machine = make_open()
+        deadline = time.monotonic() + _TAKES_EFFECT_S
         try:
-            return machine.reachable(self._candidates(machine))
+            candidates = self._candidates(machine)
+            # Some plugins cut a new pod off until they know that no policy selects it.
+            while not (found := machine.reachable(candidates)) and time.monotonic() < deadline:
+                time.sleep(_PAUSE_S)
+            return found
         finally:
             machine.destroy()
 
