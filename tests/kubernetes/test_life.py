@@ -72,6 +72,7 @@ def test_a_killed_client_leaves_no_running_pod(pods: Pods) -> None:
     assert eventually(lambda: not of_owner(pods, owner), 10)
 
 
+@pytest.mark.cluster(whole=True)
 def test_a_client_that_ends_while_a_pod_starts_leaves_none(pods: Pods) -> None:
     """A client that is killed before its pod runs leaves none that runs."""
     with start_client() as client:

@@ -69,6 +69,7 @@ def test_a_detached_sandbox_is_found_by_its_name(backend: KubernetesBackend) -> 
         made.files.write_text("note", "here")
         found = Sandbox.from_name("kept-in-a-pod")
         assert "here" == found.files.read_text("note")
+        found.detach()
     finally:
         made.terminate()
 

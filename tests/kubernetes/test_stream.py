@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ plt.plot([1, 2, 3])
 plt.show()
 print("end")
 """
-EVERY = 1
+EVERY = 1 if os.environ.get("LLM_SANDBOX_TEST_KUBERNETES") == "all" else 3
 """Of the frames of a run, each so many is one before which the stream is cut."""
 
 
@@ -61,6 +62,7 @@ def test_a_cut_at_any_frame_changes_nothing(
 
 
 @pytest.mark.slow
+@pytest.mark.cluster(whole=True)
 def test_a_run_outlives_the_api_server(through_proxy: KubernetesBackend, proxy: ApiProxy) -> None:
     """The result of a cell arrives although the server is away for 40 s while it runs."""
     with create_session(through_proxy) as session:

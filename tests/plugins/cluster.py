@@ -41,10 +41,13 @@ _key = pytest.StashKey[list[str]]()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("cluster") is None:
+    mark = item.get_closest_marker("cluster")
+    if mark is None:
         return
     if not os.environ.get(KUBECONFIG):
         pytest.skip(f"no cluster: name one by {KUBECONFIG}")
+    if mark.kwargs.get("whole") and os.environ.get(ALL) != "all":
+        pytest.skip("it takes long: `make kubernetes` runs it")
     if hasattr(item, "fixturenames") and getattr(item.cls, "backend_name", None) == "kubernetes":
         is_shared = "shared" in item.fixturenames or item.originalname in OWN
         if not is_shared and os.environ.get(ALL) != "all":

@@ -32,6 +32,7 @@ _KUBELET_PORT: Final = 10250
 _METADATA: Final = "169.254.169.254:80"
 _PAUSE_S: Final = 0.3
 _TAKES_EFFECT_S: Final = 5.0
+_KNOWN_AFTER_S: Final = 1.0
 
 
 class NetworkPolicy:
@@ -106,6 +107,8 @@ class NetworkPolicy:
             if self._answering is None:
                 self._answering = self._find_answering(make_open)
         answering = self._answering
+        if answering:
+            self._wait_until_known(machine)
         deadline = time.monotonic() + _TAKES_EFFECT_S
         while reached := machine.reachable(answering) if answering else []:
             if time.monotonic() > deadline:
@@ -128,6 +131,16 @@ class NetworkPolicy:
                     "a network policy; nothing was found that answers without it, so that its "
                     "enforcement is not proved",
                 )
+
+    def _wait_until_known(self, machine: PodMachine) -> None:
+        """Wait until the network plugin knows a pod, which it may cut off until then."""
+        deadline = time.monotonic() + _TAKES_EFFECT_S
+        while time.monotonic() < deadline:
+            pod = self._pods.find(machine.pod) or {}
+            if pod.get("status", {}).get("podIP"):
+                break
+            time.sleep(_PAUSE_S)
+        time.sleep(_KNOWN_AFTER_S)
 
     def _find_answering(self, make_open: Callable[[], PodMachine]) -> list[str]:
         machine = make_open()
