@@ -5,11 +5,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 
 from benchmarks.containers import missing_engine
 from benchmarks.race import CorrectnessError, Race, Row, Target
 from llm_sandbox.backends.bubblewrap.binary import find_bwrap
 from llm_sandbox.evaluation import CallTest, Evaluator, Sample, StdioTest
+from llm_sandbox.evaluation.engines.base import EngineName
+from llm_sandbox.evaluation.engines.distributed_evaluator import DistributedEvaluator
 from llm_sandbox.evaluation.kinds import Test
 
 __all__ = ["races"]
@@ -24,16 +27,22 @@ _CALL = "def double(x): return 2 * x"
 class _Ours:
     """An evaluator that is open for the whole race."""
 
-    def __init__(self, preload: tuple[str, ...] = ()) -> None:
+    def __init__(self, preload: tuple[str, ...] = (), engine: EngineName | None = None) -> None:
         self._preload = preload
-        self._evaluator: Evaluator | None = None
+        self._engine = engine
+        self._evaluator: Evaluator | DistributedEvaluator | None = None
 
     def time(self, code: str, tests: list[Test], count: int) -> float:
         """Return the seconds of a sample."""
         if self._evaluator is None:
-            self._evaluator = Evaluator(
-                preload=self._preload, workers=_WORKERS, backend="bubblewrap"
-            )
+            if self._engine is None:
+                self._evaluator = Evaluator(
+                    preload=self._preload, workers=_WORKERS, backend="bubblewrap"
+                )
+            else:
+                self._evaluator = DistributedEvaluator(
+                    self._engine, preload=self._preload, workers=_WORKERS, backend="bubblewrap"
+                )
             self._rate(code, tests, _WORKERS)
         return self._rate(code, tests, count)
 
@@ -108,6 +117,7 @@ class _Container:
 def races() -> list[Race]:
     """Return the races of this theme."""
     plain, science, container = _Ours(), _Ours(("numpy",)), _Container()
+    on_ray = _Ours(engine="ray")
     stdio: list[Test] = [StdioTest("21\n", "42\n")]
     call: list[Test] = [CallTest("double", [21], expected=42)]
 
@@ -118,6 +128,10 @@ def races() -> list[Race]:
     def finish_both() -> None:
         plain.finish()
         container.finish()
+
+    def finish_engines() -> None:
+        plain.finish()
+        on_ray.finish()
 
     return [
         Race(
@@ -177,4 +191,28 @@ def races() -> list[Race]:
             finish=finish_both,
             missing=lambda: missing_engine("docker"),
         ),
+        Race(
+            name="evaluation engines",
+            lanes={
+                "here": _lane("sample", lambda: plain.time(_DOUBLE, stdio, _MANY)),
+                "ray": _lane("sample", lambda: on_ray.time(_DOUBLE, stdio, _MANY)),
+            },
+            rows=(
+                Row(
+                    "sample with one input, on Ray",
+                    "ray.sample",
+                    "here.sample",
+                    Target("share", 1.25),
+                    compared_with="two at a time in this process",
+                ),
+            ),
+            rounds=5,
+            quick_rounds=2,
+            finish=finish_engines,
+            missing=_missing_ray,
+        ),
     ]
+
+
+def _missing_ray() -> str | None:
+    return None if find_spec("ray") else "ray is not installed"

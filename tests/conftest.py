@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     "tests.plugins.accounts",
@@ -28,3 +29,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # A command daemon would outlive the test that ran a command; its own tests start their own.
 os.environ["LLM_SANDBOX_CLI_DAEMON_S"] = "0"
+
+# How long a case takes depends on what else the computer does.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")

@@ -20,7 +20,6 @@ import random
 import signal
 import socket
 import sys
-import threading
 import types
 
 from . import main_module
@@ -40,24 +39,56 @@ READY = b"R"
 """First byte of the report on the start of a candidate: its code is compiled."""
 
 
-def set_streams(stdin: int, stdout: int, stderr: int) -> None:
-    """Make three descriptors those of the standard streams, for programs and for `sys`."""
-    for target, fd in enumerate((stdin, stdout, stderr)):
-        os.dup2(fd, target)
+Streams = tuple[io.TextIOWrapper, io.TextIOWrapper, io.TextIOWrapper]
+
+
+def make_streams() -> Streams:
+    """Make the streams of `sys` for the descriptors of the standard streams."""
     # What the interpreter does in a locale of UTF-8; bytes that are not come through unchanged.
-    sys.stdin = io.TextIOWrapper(
+    stdin = io.TextIOWrapper(
         io.BufferedReader(io.FileIO(0, closefd=False)), "utf-8", "surrogateescape"
     )
-    sys.stdout = io.TextIOWrapper(
+    stdout = io.TextIOWrapper(
         io.BufferedWriter(io.FileIO(1, "w", closefd=False)), "utf-8", "surrogateescape"
     )
-    sys.stderr = io.TextIOWrapper(
+    stderr = io.TextIOWrapper(
         io.BufferedWriter(io.FileIO(2, "w", closefd=False)),
         "utf-8",
         "backslashreplace",
         line_buffering=True,
         write_through=True,
     )
+    return stdin, stdout, stderr
+
+
+def prepare_streams() -> Streams:
+    """Make streams for a fork whose input will be a file, and whose output will be pipes."""
+    kept = [os.dup(number) for number in range(3)]
+    file = os.memfd_create("input")
+    read, write = os.pipe()
+    for target, fd in enumerate((file, write, write)):
+        os.dup2(fd, target)
+    try:
+        return make_streams()
+    finally:
+        for target, fd in enumerate(kept):
+            os.dup2(fd, target)
+        for fd in (*kept, file, read, write):
+            os.close(fd)
+
+
+def set_streams(stdin: int, stdout: int, stderr: int, streams: Streams | None = None) -> None:
+    """Make three descriptors those of the standard streams, for programs and for `sys`.
+
+    Args:
+        stdin: Input.
+        stdout: Output.
+        stderr: Errors.
+        streams: Streams of `prepare_streams`; None to make them.
+    """
+    for target, fd in enumerate((stdin, stdout, stderr)):
+        os.dup2(fd, target)
+    sys.stdin, sys.stdout, sys.stderr = streams or make_streams()
     for name in ("stdin", "stdout", "stderr"):
         setattr(sys, f"__{name}__", getattr(sys, name))
 
@@ -110,8 +141,10 @@ def end_process(work: Callable[[], object]) -> NoReturn:
     after threads, exit handlers and buffers.
     """
     status = _status_of(work)
-    with contextlib.suppress(BaseException):
-        threading._shutdown()  # type: ignore[attr-defined]
+    threading = sys.modules.get("threading")
+    if threading is not None:
+        with contextlib.suppress(BaseException):
+            threading._shutdown()  # type: ignore[attr-defined]
     with contextlib.suppress(BaseException):
         atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import errno
 import fcntl
+import functools
 import os
 import socket
 import stat
@@ -123,8 +124,9 @@ def set_process_name(name: str) -> None:
     _libc.prctl(_PR_SET_NAME, name.encode()[:15], 0, 0, 0)
 
 
-def set_command_line(text: str) -> None:
-    """Set the command line that /proc shows; a longer text than the present one is cut.
+@functools.cache
+def command_line_area() -> tuple[int, int]:
+    """Return the first and the last address of the command line, which forks share.
 
     Raises:
         OSError: /proc does not show the address of the command line.
@@ -132,9 +134,19 @@ def set_command_line(text: str) -> None:
     with open("/proc/self/stat", "rb") as file:
         fields = file.read().rpartition(b")")[2].split()
     start, end = int(fields[45]), int(fields[46])
-    room = end - start
-    if not start or room < 2:
+    if not start or end - start < 2:
         raise OSError(errno.ENOTSUP, "the address of the command line is unknown")
+    return start, end
+
+
+def set_command_line(text: str) -> None:
+    """Set the command line that /proc shows; a longer text than the present one is cut.
+
+    Raises:
+        OSError: /proc does not show the address of the command line.
+    """
+    start, end = command_line_area()
+    room = end - start
     data = text.encode("utf-8", "surrogateescape")[: room - 2].ljust(room - 1, b"\0")
     # Without a zero at the end, Linux shows the text up to the first zero only.
     ctypes.memmove(start, data + b".", room)

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from typing import Any
 
@@ -51,6 +50,8 @@ class Script:
         with contextlib.suppress(OSError):
             self.path = self._write(os.getcwd())
             if self.path is None:
+                import tempfile
+
                 self._own_folder = tempfile.mkdtemp(dir="/tmp")
                 self.path = self._write(self._own_folder)
         if self.path is not None:

@@ -54,15 +54,24 @@ _PID_NAMESPACE_OF_THE_COMPUTER = "pid:[4026531836]"
 """Linux gives the first namespace a fixed number (PROC_PID_INIT_INO)."""
 
 
+_streams: candidate.Streams | None = None
+"""Streams of programs, whose input is a file."""
+
+
 def preload(modules: Sequence[str]) -> None:
     """Import what candidates share, before the first machine is made.
 
     Args:
         modules: Names of libraries; those that are missing are left out.
     """
-    for name in ("shim.values", "atexit", "threading", "types", *modules):
+    for name in ("shim.values", "atexit", "types", *modules):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    # What each fork would do again, in memory of its own.
+    global _streams
+    _streams = candidate.prepare_streams()
+    with contextlib.suppress(OSError):
+        linux.command_line_area()
     # A fork's garbage collections would otherwise write to every object that it shares.
     gc.collect()
     gc.freeze()
@@ -213,7 +222,7 @@ class Runner:
         def start(report: int, stdout: int, stderr: int) -> NoReturn:
             if script is None:
                 self._execute(argv, (given, stdout, stderr), report)
-            candidate.set_streams(given, stdout, stderr)
+            candidate.set_streams(given, stdout, stderr, _streams)
             close_all_but([report])
             candidate.seed(request["seed"])
             source = (self._workspace.files | files)[script][0]

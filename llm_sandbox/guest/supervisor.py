@@ -27,7 +27,7 @@ import socket
 import sys
 import time
 
-from . import agents, launch, linux, memory, process_tree
+from . import linux, memory, process_tree
 from .control import ControlChannel, Message
 from .machine import (
     ContainedMachine,
@@ -166,6 +166,8 @@ class Supervisor:
     def _op_start(self, request: Message, fds: list[int]) -> None:
         """Start a program; answered when it runs. Descriptors: its stdin, stdout and stderr."""
         machine_state = self._machine_state(request["machine"])
+        from . import launch
+
         running, report = launch.start_process(machine_state, request, fds)
         self._register(running)
         self._starting[report] = PendingStart(request["id"], running)
@@ -206,6 +208,8 @@ class Supervisor:
         """Start the zygote."""
         if self._zygote is not None:
             return {}
+        from . import launch
+
         near, far = socket.socketpair()
         pid = launch.launch_zygote(request, far.fileno(), with_parent=not self._namespaces)
         far.close()
@@ -219,6 +223,8 @@ class Supervisor:
 
     def _op_agent(self, request: Message, fds: list[int]) -> Message:
         """Start an agent in the machine; see `agents`. Descriptor: its connection."""
+        from . import agents
+
         machine_state = self._machine_state(request["machine"])
         agent = agents.launch(machine_state.machine, request, fds[0])
         machine_state.agents.add(agent)
@@ -243,6 +249,8 @@ class Supervisor:
         return {"delivered": True}
 
     def _op_resize(self, request: Message, fds: list[int]) -> Message:
+        from . import launch
+
         running = self._by_key.get(request["process"])
         return launch.resize_terminal(running, request["rows"], request["cols"])
 
@@ -437,12 +445,15 @@ def main() -> None:
     """Entry point outside of containers: ``FD MODE FOLDERS`` as arguments."""
     control = ControlChannel(socket.socket(fileno=int(sys.argv[1])))
     os.set_inheritable(control.fileno(), False)
-    if sys.argv[2] == "namespaces":
-        serve(control, "namespaces")
     if sys.argv[2] == "runners":
         from . import runner
 
         runner.preload(sys.argv[3:])
+        serve(control, "namespaces")
+    # Not needed by runners, whose forks would pay for their memory.
+    from . import agents, launch  # noqa: F401
+
+    if sys.argv[2] == "namespaces":
         serve(control, "namespaces")
     linux.set_child_subreaper()
     try:
