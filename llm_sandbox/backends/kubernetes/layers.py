@@ -1,5 +1,7 @@
 """Installed libraries in a pod, as layers that are copied into it."""
 
+import itertools
+import tarfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -73,7 +75,9 @@ class PodLayers:
             [*self._runtime, "-c", _UNPACK],
         )
         try:
-            for piece in pack_layer(digest, folder, deadline):
+            # It is read in records, and its input has no end.
+            end = bytes(2 * tarfile.RECORDSIZE)
+            for piece in itertools.chain(pack_layer(digest, folder, deadline), [end]):
                 stream.send(piece)
                 while stream.waiting > _MOST_QUEUED:
                     _go_on(stream, deadline)
