@@ -115,6 +115,8 @@ class KubernetesBackend(SupervisedBackend):
         if isinstance(options, PodOptions):
             options = KubernetesOptions(pod=options)
         self.options = options or KubernetesOptions()
+        # Pods reserve what others could use: only a `SandboxPool` makes them ahead of need.
+        self.pooled = False
         self._client = client
         self._connection = _Connection(client, self.options.pod)
 
