@@ -31,7 +31,7 @@ _VALID_S: Final = 3600.0
 _KUBELET_PORT: Final = 10250
 _METADATA: Final = "169.254.169.254:80"
 _PAUSE_S: Final = 0.3
-_TAKES_EFFECT_S: Final = 5.0
+_TAKES_EFFECT_S: Final = 10.0
 _KNOWN_AFTER_S: Final = 1.0
 
 
@@ -144,10 +144,10 @@ class NetworkPolicy:
 
     def _find_answering(self, make_open: Callable[[], PodMachine]) -> list[str]:
         machine = make_open()
-        deadline = time.monotonic() + _TAKES_EFFECT_S
         try:
             candidates = self._candidates(machine)
-            # Some plugins cut a new pod off until they know that no policy selects it.
+            self._wait_until_known(machine)
+            deadline = time.monotonic() + _TAKES_EFFECT_S
             while not (found := machine.reachable(candidates)) and time.monotonic() < deadline:
                 time.sleep(_PAUSE_S)
             return found
