@@ -18,7 +18,7 @@ SAY := @printf '==> %s\n'
 OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-again lint lint-types lint-macos lint-layers lint-docs docs bench scan-report languages-table matrix zenml frameworks clean system-tools
+.PHONY: help demo test test-fast test-again lint lint-types lint-macos lint-layers lint-docs docs bench scan-report languages-table matrix kubernetes zenml frameworks clean system-tools
 # A recipe that fails leaves no half-made stamp that a later call would believe.
 .DELETE_ON_ERROR:
 
@@ -38,6 +38,10 @@ FAST := $(addprefix tests/,artifacts egress network packages parity readiness se
 
 test-fast: $(VENV)/.stamp-dev ## Run the quick tests, which need no engine, before each commit
 	@$(BIN)/python -m pytest -n $(JOBS) -q -m "not slow and not engine and not root and not redteam" $(FAST) $(ARGS)
+
+kubernetes: $(VENV)/.stamp-dev ## Run every test on the cluster of LLM_SANDBOX_TEST_KUBECONFIG
+	@LLM_SANDBOX_TEST_KUBERNETES=all $(BIN)/python tests/engines.py --tests tests/kubernetes tests/conformance/test_kubernetes.py -- \
+	  $(BIN)/python -m pytest -n $(JOBS) tests/kubernetes tests/conformance/test_kubernetes.py $(ARGS)
 
 test-again: $(VENV)/.stamp-dev ## Run what failed the last time, one by one
 	$(SAY) "running again, alone, what failed"

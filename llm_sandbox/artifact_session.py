@@ -38,6 +38,8 @@ _OF_CONTAINERS = (
     "container_id",
     "environment",
     "keep_template",
+    "kube_namespace",
+    "pod_manifest",
 )
 _SETTINGS = frozenset(one.name for one in fields(SessionConfig))
 

@@ -59,6 +59,8 @@ def create_session(
     mounts: Mapping[str, Mount] | Sequence[Any] = (),
     allow_unsafe: Sequence[str] = (),
     environment: str | None = None,
+    kube_namespace: str | None = None,
+    pod_manifest: Mapping[str, Any] | None = None,
     libraries: Sequence[str] = (),
     skip_environment_setup: bool = False,
     env: Mapping[str, str] | None = None,
@@ -116,6 +118,11 @@ def create_session(
         allow_unsafe: Names of runtime configs, or ``mounts``, whose dangerous values are accepted.
         environment: For the micromamba backend: the environment that programs run in. Variables are
             given with `env`.
+        kube_namespace: For the kubernetes backend: namespace of the pod; None for that of the
+            kubeconfig.
+        pod_manifest: For the kubernetes backend: further fields of the pod, merged into ours;
+            ``{"spec": {"nodeSelector": ...}}``. Fields that weaken the isolation are refused unless
+            `allow_unsafe` names them.
         libraries: Libraries to install at open.
         skip_environment_setup: Whether `install` and ``libraries=`` are refused. Nothing else is
             set up at open in any case.
@@ -239,6 +246,8 @@ class SessionOptions(TypedDict, total=False):
     mounts: Mapping[str, Mount] | Sequence[Any]
     allow_unsafe: Sequence[str]
     environment: str | None
+    kube_namespace: str | None
+    pod_manifest: Mapping[str, Any] | None
     libraries: Sequence[str]
     skip_environment_setup: bool
     env: Mapping[str, str] | None

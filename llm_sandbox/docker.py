@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["SandboxDockerSession", "arguments"]
 
-_NOT_TAKEN = {"cpus", "environment", "idle_timeout", "memory", "name", "on_exit", "pool"}
+_NOT_TAKEN = {
+    *("cpus", "environment", "idle_timeout", "kube_namespace", "memory", "name", "on_exit"),
+    *("pod_manifest", "pool"),
+}
 _EXTRAS = frozenset(SessionOptions.__annotations__) - _NOT_TAKEN
 """Options of `create_session` that the constructors here take besides those that they name."""
 

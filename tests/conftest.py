@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 
 pytest_plugins = [
     "tests.plugins.accounts",
+    "tests.plugins.cluster",
     "tests.plugins.conformance_table",
     "tests.plugins.descriptors",
     "tests.plugins.language_table",

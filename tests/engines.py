@@ -15,6 +15,7 @@ import contextlib
 import ctypes
 import json
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -45,6 +46,8 @@ STOP_S = 20.0
 PR_SET_PDEATHSIG = 1
 NEEDS = "LLM_SANDBOX_TEST_NEEDS"
 """Names the file that a collecting pytest writes the needed images to; see plugins."""
+KUBECONFIG, LOAD = "LLM_SANDBOX_TEST_KUBECONFIG", "LLM_SANDBOX_TEST_LOAD_IMAGE"
+"""Name a cluster for tests, and a program that brings an image into it; see cluster_image."""
 STARTED = "LLM_SANDBOX_TEST_ENGINES"
 """Set while an engine runs that was started here: nobody else uses it."""
 
@@ -191,6 +194,17 @@ def provide_images(needed: dict[str, list[str]]) -> None:
         _build("podman", names)
 
 
+def provide_cluster() -> None:
+    """Bring the image of Python sessions into the cluster that tests use, if there is one."""
+    if not (os.environ.get(KUBECONFIG) and os.environ.get(LOAD)):
+        return
+    started = time.monotonic()
+    command = [sys.executable, "tests/cluster_image.py", *shlex.split(os.environ[LOAD])]
+    done = subprocess.run(command, cwd=ROOT, check=False)
+    took = f"{time.monotonic() - started:.0f} s"
+    say(f"cluster: {'has the image' if done.returncode == 0 else 'cannot get the image'} ({took})")
+
+
 def _build(engine: str, images: list[str]) -> None:
     started = time.monotonic()
     words = ["images", "build", *images, "--engine", engine]
@@ -259,6 +273,7 @@ def run(command: list[str], needed: dict[str, list[str]]) -> int:
         signal.signal(number, pass_on)
     with docker_engine() as started:
         provide_images(needed)
+        provide_cluster()
         environment = {**os.environ, **({STARTED: "docker"} if started else {})}
         child = subprocess.Popen(command, env=environment)
         code = child.wait()

@@ -117,6 +117,7 @@ class SupervisorConnection:
         on_event: Called in the listening thread with every event but exits.
         channel: Creates this process's end of the control connection.
         diagnose: See `RpcClient`.
+        start_s: Seconds within which the supervisor has to start.
 
     Raises:
         BackendUnavailableError: The supervisor did not start; the message has its log.
@@ -130,6 +131,7 @@ class SupervisorConnection:
         on_event: Callable[[Message], None] = lambda message: None,
         channel: Callable[[socket.socket], ControlChannel] = ControlChannel,
         diagnose: Callable[[], SandboxError | None] = lambda: None,
+        start_s: float = _START_S,
     ) -> None:
         self._backend = backend
         self._on_event = on_event
@@ -155,11 +157,11 @@ class SupervisorConnection:
         )
         self._thread.start()
         try:
-            self.hello = self._ready.result(_START_S)
+            self.hello = self._ready.result(start_s)
         except FutureTimeoutError:
             self.close()
             raise BackendUnavailableError(
-                f"the {backend} supervisor did not answer in {_START_S:.0f} s", backend=backend
+                f"the {backend} supervisor did not answer in {start_s:.0f} s", backend=backend
             ) from None
         except KeyboardInterrupt:
             # The supervisor ends as soon as it has started, and must do so before this process.

@@ -26,6 +26,7 @@ _BUILT = {
     SandboxBackend.BUBBLEWRAP: "llm_sandbox.backends.bubblewrap.backend:BubblewrapBackend",
     SandboxBackend.DOCKER: "llm_sandbox.backends.docker.backend:DockerBackend",
     SandboxBackend.GVISOR: "llm_sandbox.backends.gvisor.backend:GvisorBackend",
+    SandboxBackend.KUBERNETES: "llm_sandbox.backends.kubernetes.backend:KubernetesBackend",
     SandboxBackend.LOCAL: "llm_sandbox.backends.local.backend:LocalBackend",
     SandboxBackend.MICROMAMBA: "llm_sandbox.backends.micromamba.backend:MicromambaBackend",
     SandboxBackend.PODMAN: "llm_sandbox.backends.podman.backend:PodmanBackend",

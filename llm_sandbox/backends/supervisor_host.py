@@ -35,6 +35,7 @@ class SupervisorHost:
         zygote_started: Whether the supervisor starts a zygote by itself.
         channel: As for `SupervisorConnection`.
         diagnose: As for `SupervisorConnection`.
+        start_s: As for `SupervisorConnection`.
 
     Raises:
         BackendUnavailableError: The supervisor did not start.
@@ -48,6 +49,7 @@ class SupervisorHost:
         zygote_started: bool = False,
         channel: Callable[[socket.socket], ControlChannel] = ControlChannel,
         diagnose: Callable[[], SandboxError | None] = lambda: None,
+        start_s: float = 30.0,
     ) -> None:
         self.machines: dict[str, SupervisedMachine] = {}
         """Living machines by id."""
@@ -57,7 +59,12 @@ class SupervisorHost:
         self._zygote_started = zygote_started
         self._zygote_lock = threading.Lock()
         self.connection = SupervisorConnection(
-            launch, backend=backend, on_event=self._on_event, channel=channel, diagnose=diagnose
+            launch,
+            backend=backend,
+            on_event=self._on_event,
+            channel=channel,
+            diagnose=diagnose,
+            start_s=start_s,
         )
 
     def _on_event(self, message: Message) -> None:

@@ -6,9 +6,11 @@ dictionary:
     env       variables over those of the image, for the zygote
     zygote    arguments for the image's Python that start the zygote at once; null to wait for it
     folders   folders to remove at the end; null in a container of ours, which ends as a whole
+    pod       in a pod: see `pod.start`; absent elsewhere
 
-Messages for people go to standard error. The supervisor ends when its standard input does; in a
-container of ours it is process 1, so that the container ends too.
+Messages for people go to standard error. The supervisor ends when its standard input does, in a pod
+when its host has been gone for long enough; in a container of ours it is process 1, so that the
+container ends too.
 """
 
 from __future__ import annotations
@@ -36,6 +38,11 @@ def main(plan: dict[str, Any]) -> None:
     if plan["zygote"] is not None and python is not None:
         zygote = _start_zygote([python, *plan["zygote"]], {**os.environ, **plan["env"]})
     near, far = _socket.socketpair()
+    if plan.get("pod") is not None:
+        from . import pod
+
+        pod.start(near.detach(), plan["pod"])
+        _supervise(far.detach(), plan, [], python, zygote)
     multiplexer = os.fork()
     if multiplexer == 0:
         os.close(far.detach())
@@ -43,7 +50,7 @@ def main(plan: dict[str, Any]) -> None:
     os.close(near.detach())
     for fd in (*stream, null):
         os.close(fd)
-    _supervise(far.detach(), plan, multiplexer, python, zygote)
+    _supervise(far.detach(), plan, [multiplexer], python, zygote)
 
 
 def _start_zygote(argv: list[str], env: dict[str, str]) -> tuple[int, int]:
@@ -81,7 +88,7 @@ def _run_multiplexer(control: int, reads_from: int, writes_to: int) -> NoReturn:
 def _supervise(
     control: int,
     plan: dict[str, Any],
-    multiplexer: int,
+    helpers: list[int],
     python: str | None,
     zygote: tuple[int, int] | None,
 ) -> None:
@@ -101,10 +108,10 @@ def _supervise(
         "zygote": zygote is not None,
     }
     if plan["folders"] is None:
-        supervisor.serve(channel, "container", helpers=[multiplexer], facts=facts, zygote=adopted)
+        supervisor.serve(channel, "container", helpers=helpers, facts=facts, zygote=adopted)
     linux.set_child_subreaper()
     try:
-        supervisor.serve(channel, "plain", helpers=[multiplexer], facts=facts, zygote=adopted)
+        supervisor.serve(channel, "plain", helpers=helpers, facts=facts, zygote=adopted)
     finally:
         process_tree.kill_descendants(os.getpid())
         # Process 1 of another's container may not reap orphans.

@@ -133,6 +133,11 @@ class ContainedMachine(PlainMachine):
             os.chmod(path, mode)
         self._oom_kills = memory.oom_kills() or 0
 
+    def join(self) -> None:
+        super().join()
+        # Forked from a process 1 that may be unreadable, it could not write to its own /proc.
+        linux.set_dumpable()
+
     def kill_all(self) -> bool:
         if self.spec.user is None or self.spec.user[0] == os.geteuid():
             return False  # the supervisor would be among them

@@ -71,6 +71,9 @@ _SYNONYMS: Final = {
 }
 """Misspelled names, and the options that they stand for."""
 
+_OF_PODS: Final = ("kube_namespace", "pod_manifest")
+"""Options that only pods have."""
+
 _MICROMAMBA_VARIABLES = ("CONDA_", "MAMBA_")
 """Prefixes of variables that decide where an environment's packages come from."""
 
@@ -101,6 +104,7 @@ def resolve_config(
     if isinstance(mounts, Mapping) and not _is_docker_mount(mounts):
         options = {**options, "mounts": ()}
         config = replace(config, mounts=mounts)
+    backend, options = _bind_pod(backend, options)
     config, configs = _apply_common(config, runtime_configs)
     if not backend.has_containers:
         _refuse_container_options(backend.name, {**options, "client": client})
@@ -308,6 +312,24 @@ def _environment(value: object) -> dict[str, str]:
 
 
 # --- containers
+
+
+def _bind_pod(backend: Backend, options: Mapping[str, Any]) -> tuple[Backend, Mapping[str, Any]]:
+    """Return the backend with the options that only pods have, and the other options.
+
+    Raises:
+        UnsupportedError: The backend has no pods.
+    """
+    rest = {name: value for name, value in options.items() if name not in _OF_PODS}
+    pod = {name: options[name] for name in _OF_PODS if options.get(name) is not None}
+    bind = getattr(backend, "with_pods", None)
+    if bind is None:
+        for name in pod:
+            raise UnsupportedError(
+                f"{name}=", backend.name, "it has no pods", hint="backend='kubernetes'"
+            )
+        return backend, rest
+    return bind(allow_unsafe=rest.pop("allow_unsafe", ()), **pod), rest
 
 
 def _bind_container(

@@ -74,7 +74,7 @@ def test_sandbox_failure(cli: Callable[..., Done]) -> None:
         (["binary.py"], "is not text in UTF-8"),
         (["some.py", "-c", "1"], "two programs"),
         (["-c", "1", "--lang", "klingon"], "'klingon' is not supported"),
-        (["-c", "1", "--backend", "kubernetes"], "backend 'kubernetes'"),
+        (["-c", "1", "--backend", "nsjail"], "backend 'nsjail'"),
         (["-c", "1", "--backend", "nowhere"], "backend 'nowhere'"),
         (["-c", "1", "--policy", "none"], "there is no security policy"),
         (["-c", "1", "--timeout", "-1"], "--timeout must be"),
@@ -181,7 +181,7 @@ def test_json_of_bad_ends(
 
 def test_json_of_failure(cli: Callable[..., Done]) -> None:
     """Where there is no result, the one document is the error."""
-    done = cli("run", "--json", "--backend", "kubernetes", "-c", "1")
+    done = cli("run", "--json", "--backend", "nsjail", "-c", "1")
     data = json.loads(done.out)
     assert "error" == data["type"]
     assert "UnsupportedBackendError" == data["error"]["type"]

@@ -19,10 +19,10 @@ import pytest
 from llm_sandbox import __version__
 from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.backends.containers.gc.removal import wait_until_removed
-from llm_sandbox.backends.containers.volumes.runtime import describe_runtime
 from llm_sandbox.backends.docker.backend import DockerBackend
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.backends.runtime import describe_runtime
 from llm_sandbox.const import StateOutcome
 from llm_sandbox.exceptions import (
     BackendError,

@@ -14,12 +14,13 @@ import pytest
 
 from llm_sandbox.backends.containers.gc.labels import OWNER
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY, EngineVolume
-from llm_sandbox.backends.containers.volumes.runtime import GuestVolume, describe_runtime
+from llm_sandbox.backends.containers.volumes.guest_volume import GuestVolume
 from llm_sandbox.backends.inventory import Owner, current_owner
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.python_environment import LAYERS_ROOT
 from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.backends.runtime import describe_runtime
 from llm_sandbox.exceptions import ContainerGoneError, SandboxTimeoutError
 from llm_sandbox.limits import Deadline
 from llm_sandbox.sandbox import Sandbox

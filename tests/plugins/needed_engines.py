@@ -31,6 +31,9 @@ def needed_images(items: list[pytest.Item]) -> dict[str, list[str]]:
     """Return the images that tests need, by engine; Python's where they name none."""
     needed: dict[str, set[str]] = {}
     for item in items:
+        # The image of a cluster is Docker's, with one more layer.
+        if os.environ.get("LLM_SANDBOX_TEST_LOAD_IMAGE") and item.get_closest_marker("cluster"):
+            needed.setdefault("docker", set()).add("python")
         for mark in item.iter_markers("engine"):
             name = mark.args[0] if mark.args else "docker"
             needed.setdefault(name, set()).add(mark.kwargs.get("image") or "python")

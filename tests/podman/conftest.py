@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import pytest
 
 from llm_sandbox.backends.containers.gc.labels import OWNER
-from llm_sandbox.backends.containers.volumes.runtime import describe_runtime, pack
 from llm_sandbox.backends.inventory import current_owner
 from llm_sandbox.backends.podman.engine import PodmanEngine
 from llm_sandbox.backends.podman.service import Service, find_podman, start_service
 from llm_sandbox.backends.python_environment import GUEST_ROOT
+from llm_sandbox.backends.runtime import describe_runtime, pack
 from llm_sandbox.exceptions import BackendUnavailableError
 from llm_sandbox.settings import get_settings
 

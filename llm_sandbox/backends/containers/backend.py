@@ -20,7 +20,7 @@ from llm_sandbox.backends.containers.existing_container import AttachedLaunch, E
 from llm_sandbox.backends.containers.gc.labels import new_labels
 from llm_sandbox.backends.containers.gc.removal import wait_until_removed
 from llm_sandbox.backends.containers.images.store import EngineImages
-from llm_sandbox.backends.containers.launch import ContainerLaunch, supervisor_command
+from llm_sandbox.backends.containers.launch import ContainerLaunch
 from llm_sandbox.backends.containers.machine import ContainerMachine, Origin
 from llm_sandbox.backends.containers.snapshots import (
     SNAPSHOT,
@@ -28,13 +28,14 @@ from llm_sandbox.backends.containers.snapshots import (
     reject_expired,
 )
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY
+from llm_sandbox.backends.containers.volumes.guest_volume import GuestVolume
 from llm_sandbox.backends.containers.volumes.layers import (
     AttachedLayers,
     ContainerLayers,
     LayersVolume,
 )
-from llm_sandbox.backends.containers.volumes.runtime import GuestVolume, Runtime, describe_runtime
 from llm_sandbox.backends.hardening.seccomp import build_filter
+from llm_sandbox.backends.image_machine import supervisor_command
 from llm_sandbox.backends.images import ImageInfo
 from llm_sandbox.backends.inventory import Inventory
 from llm_sandbox.backends.layers import LayerLocation
@@ -42,6 +43,7 @@ from llm_sandbox.backends.mounts import hold_volumes, refuse_mounts, writes_to_h
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
 from llm_sandbox.backends.registry import get_backend
+from llm_sandbox.backends.runtime import Runtime, describe_runtime
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
 from llm_sandbox.backends.supervisor_host import SupervisedBackend, SupervisorHost

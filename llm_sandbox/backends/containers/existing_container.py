@@ -8,13 +8,10 @@ from typing import IO, Any
 from llm_sandbox.backends.base import Control, Isolation, MachineSpec
 from llm_sandbox.backends.containers.attach_stream import plain_socket
 from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.launch import (
-    ControlPair,
-    RelayedSupervisor,
-    find_unresponsive_cause,
-    supervisor_command,
-)
-from llm_sandbox.backends.containers.volumes.runtime import Runtime, pack
+from llm_sandbox.backends.containers.launch import find_unresponsive_cause, relay
+from llm_sandbox.backends.image_machine import supervisor_command
+from llm_sandbox.backends.relayed_supervisor import ControlPair, RelayedSupervisor
+from llm_sandbox.backends.runtime import Runtime, pack
 from llm_sandbox.exceptions import (
     BackendError,
     ContainerGoneError,
@@ -148,7 +145,7 @@ class AttachedLaunch:
             container.check_running()
             raise
         channel = self.control_pair.supervisor_end(far.dup())
-        return RelayedSupervisor(connection, channel, log, self.leave)
+        return relay(connection, channel, log, self.leave)
 
     def leave(self) -> None:
         """Do nothing: the container belongs to the caller."""

@@ -1,67 +1,25 @@
-"""Launch of a container with the supervisor as process 1, and the relay of its connection."""
+"""Launch of a container with the supervisor as process 1."""
 
 import base64
-import collections
-import contextlib
 import io
 import json
-import os
 import socket
 import tarfile
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import IO, Any
 
-from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.connection import SupervisorEnd
 from llm_sandbox.backends.containers.attach_stream import AttachTransport, plain_socket
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.gc.removal import remove_soon
-from llm_sandbox.backends.containers.machine import zygote_arguments, zygote_variables
-from llm_sandbox.backends.containers.volumes.runtime import COMPLETE
 from llm_sandbox.backends.mounts import linked_mount
-from llm_sandbox.backends.python_environment import GUEST_ROOT
+from llm_sandbox.backends.relayed_supervisor import ControlPair, RelayedSupervisor
 from llm_sandbox.exceptions import BackendError, ContainerGoneError, SandboxError
-from llm_sandbox.guest.control import ControlChannel, Message
-from llm_sandbox.guest.mux import Multiplexer, ProtocolError
+from llm_sandbox.guest.control import ControlChannel
 
-__all__ = [
-    "ContainerLaunch",
-    "ControlPair",
-    "RelayedSupervisor",
-    "find_unresponsive_cause",
-    "supervisor_command",
-]
+__all__ = ["ContainerLaunch", "find_unresponsive_cause", "relay"]
 
 _STREAMS = {"stream": 1, "stdin": 1, "stdout": 1, "stderr": 1}
-
-
-def supervisor_command(
-    start: tuple[str, ...],
-    *,
-    spec: MachineSpec,
-    root: str = GUEST_ROOT,
-    folders: Sequence[str] | None = None,
-) -> list[str]:
-    """Return the command line of the supervisor.
-
-    Args:
-        start: Command line of an interpreter; see `Runtime.command`.
-        spec: The machine; for a kernel the zygote is started at once.
-        root: Folder of the guest's code.
-        folders: Folders that the supervisor removes at its end, where it is not process 1.
-    """
-    plan = {
-        "env": zygote_variables(spec.workdir),
-        "zygote": zygote_arguments(root, ahead=spec.ahead) if spec.for_kernel else None,
-        "folders": folders,
-    }
-    code = (
-        f"import sys; sys.path.insert(0, {root!r}); open('{root}/{COMPLETE}').close(); "
-        f"from guest import container; container.main({plan!r})"
-    )
-    return [*start, "-c", code]
 
 
 def find_unresponsive_cause(engine: Engine, container: str) -> SandboxError | None:
@@ -80,6 +38,23 @@ def find_unresponsive_cause(engine: Engine, container: str) -> SandboxError | No
         retryable=True,
         hint=f"{engine.name} unpause {container[:12]}",
     )
+
+
+def relay(
+    connection: socket.socket,
+    channel: ControlChannel,
+    log: IO[bytes],
+    at_end: Callable[[], None],
+) -> RelayedSupervisor:
+    """Return the supervisor at the other end of an engine's connection.
+
+    Args:
+        connection: The connection.
+        channel: The supervisor's end of the control connection.
+        log: Receives the log of the supervisor.
+        at_end: Called when the connection has ended.
+    """
+    return RelayedSupervisor(connection, AttachTransport(connection, log), channel, at_end)
 
 
 class ContainerLaunch:
@@ -130,7 +105,7 @@ class ContainerLaunch:
             self.leave()
             raise
         channel = self.control_pair.supervisor_end(far.dup())
-        return RelayedSupervisor(connection, channel, log, self.leave)
+        return relay(connection, channel, log, self.leave)
 
     def obstacle(self) -> SandboxError | None:
         """See `find_unresponsive_cause`."""
@@ -139,100 +114,6 @@ class ContainerLaunch:
     def leave(self) -> None:
         """Remove the container in the background; may be called again."""
         remove_soon(self._engine, self.container, self._temporary_image)
-
-
-class RelayedSupervisor:
-    """Supervisor at the other end of an engine's connection; see `RunningSupervisor`.
-
-    Args:
-        connection: The connection.
-        channel: The supervisor's end of the control connection.
-        log: Receives the log of the supervisor.
-        at_end: Called when the connection has ended.
-    """
-
-    def __init__(
-        self,
-        connection: socket.socket,
-        channel: ControlChannel,
-        log: IO[bytes],
-        at_end: Callable[[], None],
-    ) -> None:
-        self._connection = connection
-        self._at_end = at_end
-        self._mux = Multiplexer(AttachTransport(connection, log), channel, serves=False)
-        self._reason = "its connection was closed"
-        self._thread = threading.Thread(target=self._relay, name="llm-sandbox-relay", daemon=True)
-        self._thread.start()
-
-    def _relay(self) -> None:
-        try:
-            self._mux.run()
-        except ProtocolError as error:
-            # trust: bytes from inside may be forged; a breach of the protocol ends the connection.
-            self._reason = f"it does not keep to the protocol: {error}"
-        finally:
-            with contextlib.suppress(OSError):
-                self._connection.shutdown(socket.SHUT_RDWR)
-            self._connection.close()
-            self._at_end()
-
-    def wait(self) -> SupervisorEnd:
-        """See `RunningSupervisor`."""
-        self._thread.join()
-        return SupervisorEnd(self._reason)
-
-
-class ControlPair:
-    """Both ends of control connections within this process, one connection after the other.
-
-    Descriptors are passed through memory: the kernel would have to pass them from this process to
-    itself, which macOS does not do reliably. A descriptor that is closed by the sender before it is
-    received may be lost there.
-    """
-
-    def __init__(self) -> None:
-        self._passed: collections.deque[int] = collections.deque()
-
-    def host_end(self, sock: socket.socket) -> ControlChannel:
-        """Return the end that sends descriptors; those of an earlier connection are closed."""
-        while self._passed:
-            os.close(self._passed.popleft())
-        return _SendingEnd(sock, self._passed)
-
-    def supervisor_end(self, sock: socket.socket) -> ControlChannel:
-        """Return the end that receives descriptors."""
-        return _ReceivingEnd(sock, self._passed)
-
-
-class _LocalChannel(ControlChannel):
-    def _fill(self) -> bool:
-        try:
-            data = self.socket.recv(1 << 16)
-        except ConnectionError:
-            return False
-        return self._add(data)
-
-
-class _SendingEnd(_LocalChannel):
-    def __init__(self, sock: socket.socket, passed: collections.deque[int]) -> None:
-        super().__init__(sock)
-        self._passed = passed
-
-    def send(self, message: Message, fds: Sequence[int] = ()) -> None:
-        # Before the record with their number, as its reader takes them at once.
-        self._passed.extend(map(os.dup, fds))
-        self.socket.sendall(self._record(message, len(fds)))
-
-
-class _ReceivingEnd(_LocalChannel):
-    def __init__(self, sock: socket.socket, passed: collections.deque[int]) -> None:
-        super().__init__(sock)
-        self._fds = passed
-
-    def send(self, message: Message, fds: Sequence[int] = ()) -> None:
-        assert not fds, "descriptors are passed the other way"  # noqa: S101 - the host's own code
-        self.socket.sendall(self._record(message, 0))
 
 
 _STATUS = "X-Docker-Container-Path-Stat"

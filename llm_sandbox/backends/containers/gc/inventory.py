@@ -14,8 +14,8 @@ from llm_sandbox.backends.containers.gc.labels import MARK, OWNER, STARTED, new_
 from llm_sandbox.backends.containers.gc.removal import remove_now
 from llm_sandbox.backends.containers.snapshots import SAVING, SNAPSHOT, snapshot_times
 from llm_sandbox.backends.containers.volumes.layers import LAYERS_VOLUME
-from llm_sandbox.backends.containers.volumes.runtime import COMPLETE, describe_runtime
 from llm_sandbox.backends.inventory import Decision, Inventory, Kind, Owner, Resource
+from llm_sandbox.backends.runtime import COMPLETE, describe_runtime
 from llm_sandbox.const import VERSION
 from llm_sandbox.exceptions import ContainerGoneError, ImageNotFoundError, SandboxError
 

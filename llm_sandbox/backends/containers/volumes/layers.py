@@ -4,7 +4,6 @@ Each layer is a folder named by its digest. The file beside it, with ``.complete
 name, marks the folder as complete.
 """
 
-import os
 import tarfile
 import threading
 from collections.abc import Callable, Iterator
@@ -13,11 +12,11 @@ from pathlib import Path
 from llm_sandbox.backends.base import Machine, MachineSpec
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.backends.containers.volumes.engine_volume import READ_ONLY, EngineVolume
+from llm_sandbox.backends.layer_archive import end_archive, layer_marker, pack_header, pack_layer
 from llm_sandbox.backends.python_environment import LAYERS_ROOT
-from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import Deadline
 
-__all__ = ["LAYERS_VOLUME", "AttachedLayers", "ContainerLayers", "LayersVolume", "pack_layer"]
+__all__ = ["LAYERS_VOLUME", "AttachedLayers", "ContainerLayers", "LayersVolume"]
 
 LAYERS_VOLUME = "llm-sandbox-layers"
 """Name of the volume."""
@@ -25,7 +24,6 @@ LAYERS_VOLUME = "llm-sandbox-layers"
 _FIRST = "made"
 _WAIT_S = 60.0
 _PIECE = 1 << 20
-_BLOCK = tarfile.BLOCKSIZE
 
 
 class LayersVolume:
@@ -78,7 +76,7 @@ class LayersVolume:
         """
         return self._volume.fill(
             image,
-            _marker(digest),
+            layer_marker(digest),
             lambda: _together(pack_layer(digest, folder, deadline)),
             deadline,
             part=digest[:16],
@@ -115,7 +113,7 @@ class ContainerLayers:
         return self._fresh_machine(spec)
 
     def marker(self, digest: str) -> str:
-        return f"{LAYERS_ROOT}/{_marker(digest)}"
+        return f"{LAYERS_ROOT}/{layer_marker(digest)}"
 
     def deliver(self, digest: str, folder: Path, deadline: Deadline) -> None:
         self._volume.add(self._image_id, digest, folder, deadline)
@@ -150,7 +148,7 @@ class AttachedLayers(ContainerLayers):
         self._engine, self._container, self._folder = engine, container, folder
 
     def marker(self, digest: str) -> str:
-        return f"{self._folder}/{_marker(digest)}"
+        return f"{self._folder}/{layer_marker(digest)}"
 
     def deliver(self, digest: str, folder: Path, deadline: Deadline) -> None:
         packed = _together(pack_layer(digest, folder, deadline))
@@ -169,55 +167,6 @@ def _together(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield bytes(gathered)
 
 
-def _marker(digest: str) -> str:
-    return f"{digest}.complete"
-
-
 def _first() -> Iterator[bytes]:
-    yield _header(tarfile.TarInfo(_FIRST))
-    yield b"\0" * 2 * _BLOCK
-
-
-def pack_layer(digest: str, folder: Path, deadline: Deadline) -> Iterator[bytes]:
-    """Yield the files of a layer as a tar archive, owned by root, with its marker last.
-
-    Raises:
-        SandboxTimeoutError: The deadline passed.
-    """
-    top = tarfile.TarInfo(digest)
-    top.type, top.mode = tarfile.DIRTYPE, 0o755
-    yield _header(top)
-    for path, folders, names in os.walk(folder):
-        folders.sort()
-        inside = os.path.normpath(os.path.join(digest, os.path.relpath(path, folder)))
-        for name in folders:
-            entry = tarfile.TarInfo(f"{inside}/{name}")
-            entry.type, entry.mode = tarfile.DIRTYPE, 0o755
-            yield _header(entry)
-        for name in sorted(names):
-            yield from _pack_file(os.path.join(path, name), f"{inside}/{name}", deadline)
-    yield _header(tarfile.TarInfo(_marker(digest)))
-    yield b"\0" * 2 * _BLOCK
-
-
-def _pack_file(path: str, inside: str, deadline: Deadline) -> Iterator[bytes]:
-    with open(path, "rb") as file:
-        status = os.fstat(file.fileno())
-        entry = tarfile.TarInfo(inside)
-        entry.mode = 0o755 if status.st_mode & 0o100 else 0o644
-        entry.size, entry.mtime = status.st_size, int(status.st_mtime)
-        yield _header(entry)
-        left = entry.size
-        while left:
-            if deadline.expired:
-                raise SandboxTimeoutError("copying the libraries took too long", op="copy")
-            piece = file.read(min(_PIECE, left))
-            if not piece:
-                raise OSError(f"{path} became shorter while it was read")
-            left -= len(piece)
-            yield piece
-    yield b"\0" * (-entry.size % _BLOCK)
-
-
-def _header(entry: tarfile.TarInfo) -> bytes:
-    return entry.tobuf(tarfile.PAX_FORMAT, "utf-8", "surrogateescape")
+    yield pack_header(tarfile.TarInfo(_FIRST))
+    yield end_archive()

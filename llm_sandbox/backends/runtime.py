@@ -14,21 +14,17 @@ import re
 import subprocess
 import sys
 import tarfile
-import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.util import cache_from_source
 from pathlib import Path
 
-from llm_sandbox.backends.containers.engine import Engine
-from llm_sandbox.backends.containers.volumes.engine_volume import EngineVolume
 from llm_sandbox.backends.python_environment import GUEST_ROOT, PACKAGE, compile_guest, shims
 from llm_sandbox.const import VERSION
-from llm_sandbox.limits import Deadline
 from llm_sandbox.settings import get_settings
 
-__all__ = ["COMPLETE", "GuestVolume", "Runtime", "describe_runtime", "pack"]
+__all__ = ["COMPLETE", "Runtime", "describe_runtime", "pack"]
 
 COMPLETE = "complete"
 """Name of the file that marks all others as complete."""
@@ -39,7 +35,7 @@ import sys, json
 sys.path.insert(0, {folder!r})
 import bisect, contextlib, copy, ctypes, random, shutil, subprocess, tarfile, tempfile, zlib
 import encodings.ascii, encodings.idna, encodings.latin_1
-from guest import bulk, changes, container, files, mux, supervisor, wrapper
+from guest import bulk, changes, container, files, mux, pod, reachability, supervisor, wrapper
 files = [getattr(m, "__file__", None) or "" for m in sys.modules.values()]
 with open("/proc/self/maps") as maps:
     mapped = [line.split()[-1] for line in maps if len(line.split()) > 5]
@@ -191,56 +187,3 @@ def pack(runtime: Runtime, folder: str = "") -> bytes:
                 archive.addfile(entry, file)
         archive.addfile(tarfile.TarInfo(f"{folder}{COMPLETE}"))
     return packed.getvalue()
-
-
-_PREFIX = "llm-sandbox-guest-"
-_WAIT_S = 60.0
-
-
-class GuestVolume:
-    """Volume of one runtime in one engine.
-
-    Args:
-        engine: The engine.
-        runtime: The files in it.
-    """
-
-    def __init__(self, engine: Engine, runtime: Runtime) -> None:
-        self._volume = EngineVolume(engine, f"{_PREFIX}{runtime.digest}")
-        self.name = self._volume.name
-        self._runtime = runtime
-        self._lock = threading.Lock()
-        self._known = False
-
-    @property
-    def mountpoint(self) -> str:
-        """Folder of the volume on the engine's machine; empty before `ensure`."""
-        return self._volume.mountpoint
-
-    def ensure(self, image: str) -> None:
-        """Create and fill the volume unless it is complete.
-
-        Args:
-            image: Any image that the engine has; nothing of it is run.
-
-        Raises:
-            BackendError: The engine refused.
-            SandboxTimeoutError: Another program has been filling it for too long.
-        """
-        with self._lock:
-            if self._known:
-                return
-            self._volume.make()
-            if self._volume.is_young:
-                self._fill(image)
-            self._known = True
-
-    def repair(self, image: str) -> bool:
-        """Fill the volume if it is incomplete, as after a crash; returns whether it was filled."""
-        with self._lock:
-            self._known = True
-            return self._fill(image)
-
-    def _fill(self, image: str) -> bool:
-        deadline = Deadline.after(_WAIT_S)
-        return self._volume.fill(image, COMPLETE, lambda: pack(self._runtime), deadline)

@@ -1,0 +1,3 @@
+"""Backend of Kubernetes: a pod for each machine."""
+
+__all__: list[str] = []

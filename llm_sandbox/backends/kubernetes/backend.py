@@ -1,0 +1,391 @@
+"""Kubernetes backend: a pod for each machine."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Final
+
+from llm_sandbox.backends.base import Control, Isolation, Machine, MachineSpec, Network
+from llm_sandbox.backends.hardening.seccomp import build_filter
+from llm_sandbox.backends.image_machine import supervisor_command
+from llm_sandbox.backends.kubernetes.cluster import Cluster
+from llm_sandbox.backends.kubernetes.launch import PodLaunch
+from llm_sandbox.backends.kubernetes.layers import PodLayers
+from llm_sandbox.backends.kubernetes.machine import PodMachine
+from llm_sandbox.backends.kubernetes.manifest import PROCESS_ALLOWANCE, PodPlan, plan_pod
+from llm_sandbox.backends.kubernetes.network_policy import BLOCKED, NetworkPolicy
+from llm_sandbox.backends.kubernetes.options import PodOptions
+from llm_sandbox.backends.kubernetes.pods import Pods
+from llm_sandbox.backends.layers import LayerLocation
+from llm_sandbox.backends.mounts import refuse_mounts
+from llm_sandbox.backends.options.container_options import ContainerOptions
+from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
+from llm_sandbox.backends.recipes import image_name
+from llm_sandbox.backends.runtime import describe_runtime
+from llm_sandbox.backends.snapshot import Snapshot
+from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
+from llm_sandbox.backends.supervisor_host import SupervisedBackend, SupervisorHost
+from llm_sandbox.exceptions import (
+    BackendUnavailableError,
+    SandboxError,
+    UnsupportedError,
+)
+
+__all__ = ["KubernetesBackend", "KubernetesOptions"]
+
+_NAME: Final = "kubernetes"
+_LIMITS: Final = {"cpu_count", "cpus", "mem_limit", "nano_cpus", "pids_limit", "shm_size"}
+"""Runtime configs that are limits, which sessions take from there."""
+_REFUSED: Final = {
+    "commit_container": "pods are not saved as images",
+    "container_id": "existing pods cannot be attached to yet",
+    "dockerfile": "a cluster builds no images",
+    "mounts": "pods do not see the folders of this computer",
+}
+_NO_MOUNTS: Final = "pods do not see this computer; give volumes with pod_manifest="
+
+
+@dataclass(frozen=True)
+class KubernetesOptions(ContainerOptions):
+    """Options of sessions in containers, with those of pods.
+
+    Raises:
+        As `ContainerOptions` and `PodOptions`.
+    """
+
+    pod: PodOptions = field(default_factory=PodOptions)
+    """Options of the pods."""
+
+
+class _Connection:
+    """Cluster with one namespace, connected to when first used, for all backends that share it."""
+
+    def __init__(self, client: object, options: PodOptions) -> None:
+        self._client = client
+        self._options = options
+        self._lock = threading.RLock()
+        self._pods: Pods | None = None
+        self._policy: NetworkPolicy | None = None
+
+    @property
+    def pods(self) -> Pods:
+        with self._lock:
+            if self._pods is None:
+                given = self._options
+                cluster = Cluster(self._client, context=given.context, kubeconfig=given.kubeconfig)
+                self._pods = Pods(cluster, given.namespace or cluster.namespace)
+                self._pods.collect_soon()
+            return self._pods
+
+    @property
+    def policy(self) -> NetworkPolicy:
+        with self._lock:
+            if self._policy is None:
+                self._policy = NetworkPolicy(self.pods)
+            return self._policy
+
+    def forget(self) -> None:
+        """Drop what belongs to the parent of this process."""
+        self._lock = threading.RLock()
+        self._pods = None
+        self._policy = None
+
+
+class KubernetesBackend(SupervisedBackend):
+    """See `Backend`. Safe to use from several threads.
+
+    Args:
+        options: Options of its pods: `PodOptions`, or `KubernetesOptions` with an image and more;
+            None for those of the language's image.
+        client: A `kubernetes.client.CoreV1Api`; None finds the cluster as ``kubectl`` does.
+    """
+
+    name = _NAME
+    has_containers: ClassVar[bool] = True
+    writable_root: ClassVar[bool] = True
+    hardens: ClassVar[bool] = True
+
+    options: KubernetesOptions
+
+    def __init__(
+        self, options: PodOptions | KubernetesOptions | None = None, client: object = None
+    ) -> None:
+        super().__init__()
+        if isinstance(options, PodOptions):
+            options = KubernetesOptions(pod=options)
+        self.options = options or KubernetesOptions()
+        # Pods reserve what others could use: only a `SandboxPool` makes them ahead of need.
+        self.pooled = False
+        self._client = client
+        self._connection = _Connection(client, self.options.pod)
+
+    def _after_fork(self) -> None:
+        super()._after_fork()
+        self._connection.forget()
+
+    @property
+    def pods(self) -> Pods:
+        """Pods of the namespace.
+
+        Raises:
+            MissingDependencyError: The client of Kubernetes is not installed.
+            BackendUnavailableError: There is no cluster.
+        """
+        return self._connection.pods
+
+    def ping(self) -> None:
+        self.pods.cluster.request("GET", "/version", retry_s=0.0)
+
+    def describe_engine(self) -> str:
+        cluster = self.pods.cluster
+        major, minor = cluster.version
+        return f"Kubernetes {major}.{minor} at {cluster.address}, namespace {self.pods.namespace}"
+
+    def engine_client(self) -> Any:
+        return self.pods.cluster.core_api()
+
+    def with_options(self, options: ContainerOptions, client: object = None) -> "KubernetesBackend":
+        for name, reason in _REFUSED.items():
+            if getattr(options, name):
+                raise UnsupportedError(f"{name}=", _NAME, reason)
+        for name in options.runtime_configs:
+            if name not in _LIMITS:
+                raise UnsupportedError(
+                    f"runtime_configs[{name!r}]",
+                    _NAME,
+                    "it is an option of Docker",
+                    hint="pods have fields instead: PodOptions(pod_manifest={'spec': ...})",
+                )
+        given = {one.name: getattr(options, one.name) for one in fields(ContainerOptions)}
+        if given["image"] is None:
+            given["image"] = self.options.image
+        pod = options.pod if isinstance(options, KubernetesOptions) else self.options.pod
+        changed = KubernetesOptions(**given, pod=pod)
+        if changed == self.options and client in (None, self._client):
+            return self
+        other = KubernetesBackend(changed, self._client if client is None else client)
+        if client in (None, self._client) and pod == self.options.pod:
+            other._connection = self._connection
+        return other
+
+    def with_pods(
+        self,
+        kube_namespace: str | None = None,
+        pod_manifest: Mapping[str, Any] | None = None,
+        allow_unsafe: Sequence[str] = (),
+    ) -> "KubernetesBackend":
+        """Return a backend of the same cluster whose pods have these options.
+
+        Args:
+            kube_namespace: Their namespace; None for that of this backend.
+            pod_manifest: Further fields of each pod; None for those of this backend.
+            allow_unsafe: Names of dangerous fields of `pod_manifest` that are allowed.
+
+        Raises:
+            UnsupportedError: A field is one that the sandbox decides itself.
+            SecurityError: A field weakens the isolation, and is not allowed.
+        """
+        changed: dict[str, Any] = {}
+        if kube_namespace is not None:
+            changed["namespace"] = kube_namespace
+        if pod_manifest is not None:
+            changed["pod_manifest"] = pod_manifest
+        if allow_unsafe:
+            changed["allow_unsafe"] = allow_unsafe
+        if not changed:
+            return self
+        return self.with_options(replace(self.options, pod=replace(self.options.pod, **changed)))
+
+    def for_language(self, lang: str) -> "KubernetesBackend":
+        if self.options.lang == lang:
+            return self
+        return self.with_options(replace(self.options, lang=lang))
+
+    def with_image(self, image: str | Snapshot) -> "KubernetesBackend":
+        if not isinstance(image, str):
+            raise UnsupportedError("image=", _NAME, f"{image.name} is not in its registry")
+        return self.with_options(replace(self.options, image=image))
+
+    def check(self) -> Isolation:
+        pods = self.pods
+        pods.cluster.require_access(pods.namespace)
+        return self._isolation(self._plan(MachineSpec()), Control("enforced", "a network policy"))
+
+    def create(self, spec: MachineSpec) -> Machine:
+        refuse_mounts(spec.mounts, spec.gpu, self.name, _NO_MOUNTS)
+        if spec.network == "open":
+            return self._create(spec)
+        policy = self._connection.policy
+        policy.ensure()
+        ahead = None
+        if not policy.is_proved:
+            ahead = _Ahead(lambda: self._create(MachineSpec(network="open", limits=spec.limits)))
+        try:
+            machine = self._create(spec)
+            try:
+                if ahead is not None:
+                    policy.prove(machine, ahead.take)
+                machine.isolation = replace(
+                    machine.isolation,
+                    controls={**machine.isolation.controls, "network": policy.control},
+                )
+            except BaseException:
+                machine.destroy()
+                raise
+            return machine
+        finally:
+            if ahead is not None:
+                ahead.drop()
+
+    def _create(self, spec: MachineSpec) -> PodMachine:
+        plan = self._plan(spec)
+        pods = self.pods
+        given = self.options.pod
+        launch = PodLaunch(
+            pods,
+            plan,
+            [*self._runtime(), "-c", _RELAY],
+            start_s=given.start_timeout,
+            orphan_after=given.orphan_after,
+        )
+        host = SupervisorHost(
+            launch,
+            backend=self.name,
+            channel=launch.control_pair.host_end,
+            diagnose=launch.obstacle,
+            start_s=given.start_timeout + _HELLO_S,
+        )
+
+        def on_destroyed(machine: SupervisedMachine) -> None:
+            host.connection.close()
+
+        control = (
+            Control("absent", "the pod's network is open")
+            if spec.network == "open"
+            else self._connection.policy.control
+        )
+        try:
+            machine = PodMachine(
+                host.connection,
+                plan.spec,
+                self._isolation(plan, control),
+                pods=pods,
+                pod=launch.name,
+                image=plan.image,
+                confinement=self._confinement(plan),
+                loaded=host.zygote_settled,
+                on_destroyed=on_destroyed,
+            )
+        except BaseException:
+            host.connection.close()
+            raise
+        host.machines[machine.id] = machine
+        with self._lock:
+            self._hosts.add(host)
+        # At exit it waits for its pods, so it has to live until then.
+        _used.add(self)
+        return machine
+
+    def _plan(self, spec: MachineSpec) -> PodPlan:
+        given = self.options
+        runtime = self._runtime()
+        command = supervisor_command(
+            runtime, spec=spec, pod={"orphan_after": given.pod.orphan_after}
+        )
+        return plan_pod(
+            spec,
+            given.pod,
+            image=given.image or image_name(given.lang),
+            command=command,
+            runtime=runtime,
+            version=self.pods.cluster.version,
+            labels=dict(BLOCKED) if spec.network == "blocked" else {},
+            annotations={},
+        )
+
+    def _runtime(self) -> tuple[str, ...]:
+        """Return the command line of the interpreter that the library brings."""
+        return describe_runtime(self.options.pod.machine).command
+
+    def _isolation(self, plan: PodPlan, network: Control) -> Isolation:
+        return Isolation(self.name, "container", {**plan.controls, "network": network})
+
+    def _confinement(self, plan: PodPlan) -> Mapping[str, Any]:
+        limits = plan.spec.limits
+        rlimits = resource_limits(limits, processes=plan.user is None)
+        if plan.user is None:
+            rlimits["NPROC"] += PROCESS_ALLOWANCE
+        return {
+            "rlimits": rlimits,
+            "raisable": ["DATA"],
+            "seccomp": build_filter(self.options.pod.machine, set_id_bits=True),
+            "read_only": ["/"],
+            "writable": [plan.spec.workdir, "/tmp", "/dev"],  # noqa: S108 - inside
+            "user": plan.user,
+        }
+
+    def layers(self, machine: Machine) -> LayerLocation:
+        images = machine.images
+        if images is None or not isinstance(machine, PodMachine):
+            raise UnsupportedError(
+                "installing libraries as layers", _NAME, "the image of the pod is not known"
+            )
+        plan = self._plan(machine.spec)
+        layers = PodLayers(machine, plan.container, self._runtime(), *images, self.create)
+        return LayerLocation(LAYERS_ROOT, layers)
+
+    def warm_up(self, network: Network = "blocked") -> None:
+        self.ping()
+
+    def wait_until_warm(self, network: Network = "blocked", timeout_s: float = 60.0) -> bool:
+        self.ping()
+        return True
+
+
+_used: "set[KubernetesBackend]" = set()
+_HELLO_S: Final = 30.0
+_RELAY: Final = (
+    f"import sys; sys.path.insert(0, {GUEST_ROOT!r}); from guest import pod; pod.relay()"
+)
+
+
+class _Ahead:
+    """Machine that is made in the background, in case it is needed."""
+
+    def __init__(self, make: Callable[[], PodMachine]) -> None:
+        self._make = make
+        self._machine: PodMachine | None = None
+        self._error: BaseException | None = None
+        self._taken = False
+        self._thread = threading.Thread(target=self._work, name="llm-sandbox-probe", daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        try:
+            self._machine = self._make()
+        except BaseException as error:  # noqa: BLE001 - raised by `take`
+            self._error = error
+
+    def take(self) -> PodMachine:
+        """Wait for the machine, and return it.
+
+        Raises:
+            SandboxError: It could not be made.
+        """
+        self._taken = True
+        self._thread.join()
+        if self._machine is None:
+            raise self._error or BackendUnavailableError("no pod was made", backend=_NAME)
+        return self._machine
+
+    def drop(self) -> None:
+        """Destroy the machine unless it was taken, in the background."""
+        if self._taken:
+            return
+
+        def work() -> None:
+            with contextlib.suppress(SandboxError):
+                self.take().destroy()
+
+        threading.Thread(target=work, name="llm-sandbox-probe", daemon=True).start()

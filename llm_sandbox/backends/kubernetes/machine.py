@@ -1,0 +1,100 @@
+"""Machine that is a pod."""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from llm_sandbox.backends.base import Isolation, MachineSpec, ProcessSpec
+from llm_sandbox.backends.connection import SupervisorConnection
+from llm_sandbox.backends.image_machine import ImageMachine
+from llm_sandbox.backends.kubernetes.pods import Pods
+from llm_sandbox.backends.python_environment import GUEST_ROOT
+from llm_sandbox.backends.supervised import SupervisedMachine, guest_command
+
+__all__ = ["PodMachine"]
+
+_CLUSTER_VARIABLES = ("KUBERNETES_",)
+_PROBE_S = 2.0
+_MOST_BYTES = 64 << 10
+
+
+class PodMachine(ImageMachine):
+    """See `Machine`.
+
+    Args:
+        pods: The namespace's pods.
+        pod: The pod's name.
+        image: The image's name.
+    """
+
+    def __init__(
+        self,
+        connection: SupervisorConnection,
+        spec: MachineSpec,
+        isolation: Isolation,
+        *,
+        pods: Pods,
+        pod: str,
+        image: str,
+        confinement: Mapping[str, Any],
+        loaded: threading.Event,
+        on_destroyed: Callable[[SupervisedMachine], None],
+    ) -> None:
+        self.pods = pods
+        self.pod = pod
+        self._image = image
+        self._images: tuple[str, str] | None = None
+        variables = connection.hello["environment"]
+        host = variables.get("KUBERNETES_SERVICE_HOST", "")
+        self.service_address = f"{host}:{variables.get('KUBERNETES_SERVICE_PORT', '443')}"
+        """Address of the API server in the cluster; it begins with a colon where none is known."""
+        # What the cluster tells every pod about itself is not the code's.
+        connection.hello["environment"] = {
+            name: value
+            for name, value in variables.items()
+            if not name.startswith(_CLUSTER_VARIABLES)
+        }
+        super().__init__(
+            connection,
+            spec,
+            isolation,
+            guest=GUEST_ROOT,
+            machine_id=pod,
+            confinement=confinement,
+            loaded=loaded,
+            on_destroyed=on_destroyed,
+        )
+
+    @property
+    def image(self) -> str:
+        return self._image
+
+    @property
+    def images(self) -> tuple[str, str] | None:
+        if self._images is None:
+            found = self.pods.find(self.pod) or {}
+            for one in found.get("status", {}).get("containerStatuses") or ():
+                if one.get("imageID"):
+                    self._images = str(one["imageID"]), self._image
+        return self._images
+
+    def reachable(self, addresses: Sequence[str]) -> list[str]:
+        """Return those of the addresses, ``host:port``, that a program of the pod can connect to.
+
+        Raises:
+            ContainerGoneError: The machine has ended.
+        """
+        argv = guest_command(
+            self._paths, "reachability.main", list(addresses), _PROBE_S, isolated_site=True
+        )
+        raw = self.start(ProcessSpec(tuple(argv), {}, timeout_s=_PROBE_S * 5))
+        try:
+            with open(raw.stdout, "rb") as output:
+                # trust: no code of a user has run yet; what is found is compared, not followed.
+                words = output.read(_MOST_BYTES)
+        finally:
+            os.close(raw.stderr)
+        found = json.loads(words or b"[]")
+        return [address for address in addresses if address in found]

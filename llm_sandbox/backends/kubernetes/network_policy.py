@@ -1,0 +1,187 @@
+"""Network policy that cuts pods off, and the proof that the cluster enforces it.
+
+A cluster whose network plugin knows no policies accepts them all the same. So a pod without the
+policy looks for addresses that answer, and a pod with it must reach none of them.
+"""
+
+import contextlib
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from llm_sandbox.backends.base import Control
+from llm_sandbox.backends.kubernetes.cluster import ApiError
+from llm_sandbox.backends.kubernetes.machine import PodMachine
+from llm_sandbox.backends.kubernetes.manifest import MANAGED_BY
+from llm_sandbox.backends.kubernetes.pods import Pods
+from llm_sandbox.exceptions import SandboxError, UnsupportedError
+from llm_sandbox.settings import get_settings
+
+__all__ = ["BLOCKED", "POLICY", "NetworkPolicy"]
+
+POLICY: Final = "llm-sandbox-blocked"
+"""Name of the policy."""
+BLOCKED: Final[Mapping[str, str]] = {"llm-sandbox/network": "blocked"}
+"""Label of the pods that it selects."""
+
+_VALID_S: Final = 3600.0
+_KUBELET_PORT: Final = 10250
+_METADATA: Final = "169.254.169.254:80"
+_PAUSE_S: Final = 0.3
+_TAKES_EFFECT_S: Final = 10.0
+_KNOWN_AFTER_S: Final = 1.0
+
+
+class NetworkPolicy:
+    """Policy of one namespace that denies its pods everything. Safe to use from several threads.
+
+    Args:
+        pods: The namespace's pods.
+    """
+
+    def __init__(self, pods: Pods) -> None:
+        self._pods = pods
+        self._lock = threading.Lock()
+        self._exists = False
+        self._answering: list[str] | None = None
+        self._control: Control | None = None
+
+    @property
+    def control(self) -> Control:
+        """What the isolation report says of the network of pods with the policy."""
+        return self._control or Control("approximated", "a network policy, not proved yet")
+
+    def ensure(self) -> None:
+        """Create the policy unless it exists.
+
+        Raises:
+            ApiError: The server refused.
+            BackendUnavailableError: The server does not answer.
+        """
+        with self._lock:
+            if self._exists:
+                return
+            namespace = self._pods.namespace
+            path = f"/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies"
+            policy = {
+                "apiVersion": "networking.k8s.io/v1",
+                "kind": "NetworkPolicy",
+                "metadata": {"name": POLICY, "labels": dict(MANAGED_BY)},
+                "spec": {
+                    "podSelector": {"matchLabels": dict(BLOCKED)},
+                    "policyTypes": ["Ingress", "Egress"],
+                },
+            }
+            try:
+                self._pods.cluster.request("POST", path, policy)
+            except ApiError as error:
+                if error.status != 409:
+                    raise
+            self._exists = True
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether it is known, from the last hour, that the cluster enforces the policy."""
+        with self._lock:
+            if self._control is None:
+                self._control = self._read()
+            return self._control is not None
+
+    def prove(self, machine: PodMachine, make_open: Callable[[], PodMachine]) -> None:
+        """Prove with a new machine that pods with the policy are cut off.
+
+        Args:
+            machine: A machine with the policy, in which no code of a user has run.
+            make_open: Makes one without it; it is destroyed here.
+
+        Raises:
+            UnsupportedError: They are not.
+            SandboxError: The machine without the policy could not be made.
+        """
+        if self.is_proved:
+            return
+        with self._lock:
+            if self._answering is None:
+                self._answering = self._find_answering(make_open)
+        answering = self._answering
+        if answering:
+            self._wait_until_known(machine)
+        deadline = time.monotonic() + _TAKES_EFFECT_S
+        while reached := machine.reachable(answering) if answering else []:
+            if time.monotonic() > deadline:
+                raise UnsupportedError(
+                    "network='blocked'",
+                    "kubernetes",
+                    "this cluster's network plugin does not enforce NetworkPolicy: a pod that is "
+                    f"denied everything can connect to {', '.join(reached)}",
+                    hint="install one that does, such as Calico or Cilium; or network='open'",
+                )
+            time.sleep(_PAUSE_S)
+        with self._lock:
+            if answering:
+                by = f"a network policy; {answering[0]} answers other pods, and not these"
+                self._control = Control("enforced", by)
+                self._write(by)
+            else:
+                self._control = Control(
+                    "approximated",
+                    "a network policy; nothing was found that answers without it, so that its "
+                    "enforcement is not proved",
+                )
+
+    def _wait_until_known(self, machine: PodMachine) -> None:
+        """Wait until the network plugin knows a pod, which it may cut off until then."""
+        deadline = time.monotonic() + _TAKES_EFFECT_S
+        while time.monotonic() < deadline:
+            pod = self._pods.find(machine.pod) or {}
+            if pod.get("status", {}).get("podIP"):
+                break
+            time.sleep(_PAUSE_S)
+        time.sleep(_KNOWN_AFTER_S)
+
+    def _find_answering(self, make_open: Callable[[], PodMachine]) -> list[str]:
+        machine = make_open()
+        try:
+            candidates = self._candidates(machine)
+            self._wait_until_known(machine)
+            deadline = time.monotonic() + _TAKES_EFFECT_S
+            while not (found := machine.reachable(candidates)) and time.monotonic() < deadline:
+                time.sleep(_PAUSE_S)
+            return found
+        finally:
+            machine.destroy()
+
+    def _candidates(self, machine: PodMachine) -> list[str]:
+        """Return addresses that answer in most clusters."""
+        found = [machine.service_address, _METADATA]
+        pod = self._pods.find(machine.pod) or {}
+        host = pod.get("status", {}).get("hostIP")
+        if host:
+            port = _KUBELET_PORT
+            with contextlib.suppress(SandboxError, KeyError):
+                path = f"/api/v1/nodes/{pod['spec']['nodeName']}"
+                node = self._pods.cluster.request("GET", path, retry_s=1.0)
+                port = int(node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"])
+            found.append(f"{host}:{port}")
+        return [address for address in found if not address.startswith(":")]
+
+    def _record(self) -> str:
+        where = f"{self._pods.cluster.address} {self._pods.namespace}"
+        return hashlib.sha256(where.encode()).hexdigest()[:16]
+
+    def _read(self) -> Control | None:
+        path = get_settings().cache_dir / "kubernetes" / f"{self._record()}.json"
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            known = json.loads(path.read_bytes())
+            if 0 <= time.time() - float(known["at"]) < _VALID_S:
+                return Control("enforced", str(known["by"]))
+        return None
+
+    def _write(self, by: str) -> None:
+        path = get_settings().cache_dir / "kubernetes" / f"{self._record()}.json"
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps({"at": time.time(), "by": by}))

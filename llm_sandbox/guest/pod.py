@@ -1,0 +1,147 @@
+"""Connection of process 1 of a pod: the stream that relays bring, one relay after the other.
+
+A relay is a program that is executed in the pod beside process 1, and copies its standard input and
+output to a socket of process 1. Programs of the pod may have the same user as process 1, which they
+cannot signal: so the stream is carried by threads of it, not by other processes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import threading
+import time
+
+from . import linux
+from .control import ControlChannel
+from .mux import Multiplexer, StdioTransport
+from .resumable import (
+    FramedConnection,
+    LinkError,
+    ResumableStream,
+    SocketConnection,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+ADDRESS = "\0llm-sandbox"
+"""Address of the socket of process 1, in the pod's network: no file, which could be replaced."""
+_MOST_HANDSHAKES = 8
+_RELAY_SILENCE_S = 60.0
+_CHUNK = 1 << 16
+
+
+def start(control: int, plan: dict[str, Any]) -> None:
+    """Start the threads that connect process 1 with its host.
+
+    Args:
+        control: Descriptor of the control connection.
+        plan: ``orphan_after``: seconds without a host after which the connection ends, and with it
+            process 1; None for no limit.
+    """
+    # Others of its user could read the key in its memory.
+    linux.set_undumpable()
+    near, far = socket.socketpair()
+    stream = far.detach()
+    channel = ControlChannel(socket.socket(fileno=control))
+
+    def multiplex() -> None:
+        try:
+            Multiplexer(StdioTransport(stream, stream), channel, serves=True).run()
+        finally:
+            os.close(stream)
+
+    server = _Server(near, plan["orphan_after"])
+    threading.Thread(target=multiplex, name="mux", daemon=True).start()
+    threading.Thread(target=server.run, name="stream", daemon=True).start()
+
+
+class _Server:
+    def __init__(self, local: socket.socket, orphan_after: float | None) -> None:
+        self._stream = ResumableStream(local, lambda: self._next is not None)
+        self._orphan_after = orphan_after
+        self._key: bytes | None = None
+        self._next: tuple[FramedConnection, int] | None = None
+        self._arrival = threading.Condition()
+        self._slots = threading.Semaphore(_MOST_HANDSHAKES)
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(ADDRESS)
+        self._listener.listen(_MOST_HANDSHAKES)
+
+    def run(self) -> None:
+        """Serve relays until the stream ends, or nobody has come for too long."""
+        threading.Thread(target=self._accept, name="relays", daemon=True).start()
+        try:
+            while not self._stream.ended:
+                with self._arrival:
+                    if not self._arrival.wait_for(lambda: self._next, self._orphan_after):
+                        return
+                    found, self._next = self._next, None
+                if found is None:
+                    continue
+                framed, passed_on = found
+                try:
+                    with contextlib.suppress(LinkError, OSError):
+                        framed.welcome(self._stream.received)
+                        self._stream.run(framed, passed_on)
+                finally:
+                    framed.connection.close()
+        finally:
+            self._stream.close()
+
+    def _accept(self) -> None:
+        while True:
+            client, _ = self._listener.accept()
+            if not self._slots.acquire(blocking=False):
+                client.close()
+                continue
+            threading.Thread(target=self._admit, args=(client,), daemon=True).start()
+
+    def _admit(self, client: socket.socket) -> None:
+        """Let a client that knows the key take the place of the present one."""
+        # trust: any program of the pod can connect.
+        framed = FramedConnection(SocketConnection(client))
+        try:
+            key, passed_on = framed.authenticate(self._key)
+            with self._arrival:
+                if key != (self._key or key):
+                    raise LinkError("another client was the first")
+                self._key = key
+                if self._next is not None:
+                    self._next[0].connection.close()
+                self._next = framed, passed_on
+                self._arrival.notify()
+            self._stream.wake()
+        except (LinkError, OSError):
+            client.close()
+        finally:
+            self._slots.release()
+
+
+def relay() -> None:
+    """Entry point of a relay: copy between its standard streams and process 1."""
+    linux.set_undumpable()
+    server = socket.socket(socket.AF_UNIX)
+    server.connect(ADDRESS)
+    heard = time.monotonic()
+    while True:
+        ready = select.select([0, server.fileno()], [], [], _RELAY_SILENCE_S)[0]
+        if 0 in ready:
+            data = os.read(0, _CHUNK)
+            heard = time.monotonic()
+            if not data:
+                return
+            server.sendall(data)
+        if server.fileno() in ready:
+            data = server.recv(_CHUNK)
+            if not data:
+                return
+            view = memoryview(data)
+            while view:
+                view = view[os.write(1, view) :]
+        if time.monotonic() - heard > _RELAY_SILENCE_S:
+            return

@@ -1,0 +1,127 @@
+"""Life and death of pods, and of their clients."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from llm_sandbox import Sandbox
+from llm_sandbox.exceptions import ContainerGoneError
+from llm_sandbox.testing.suite import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
+    from llm_sandbox.backends.kubernetes.pods import Pods
+
+pytestmark = pytest.mark.cluster
+
+CLIENT = """
+import sys, time
+from llm_sandbox import Sandbox
+from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
+from llm_sandbox.backends.kubernetes.options import PodOptions
+backend = KubernetesBackend(PodOptions(orphan_after=20))
+print(backend.pods.owner, flush=True)
+sandbox = Sandbox.create(backend=backend)
+sandbox.exec("sleep", "600")
+print("up", flush=True)
+time.sleep(600)
+"""
+
+
+def of_owner(pods: Pods, owner: str) -> list[dict[str, Any]]:
+    """Return the pods of a client that have not ended."""
+    found = pods.list_ours()
+    return [pod for pod in found if pod["metadata"]["labels"]["llm-sandbox/owner"] == owner]
+
+
+@contextlib.contextmanager
+def start_client() -> Iterator[subprocess.Popen[bytes]]:
+    """Start a client, which is killed after the block."""
+    with subprocess.Popen([sys.executable, "-c", CLIENT], stdout=subprocess.PIPE) as client:
+        try:
+            yield client
+        finally:
+            client.kill()
+
+
+def is_running(pod: dict[str, Any]) -> bool:
+    return pod["status"]["phase"] in ("Pending", "Running")
+
+
+def test_a_killed_client_leaves_no_running_pod(pods: Pods) -> None:
+    """The pod of a killed client ends by itself, and another client removes what is left of it."""
+    with start_client() as client:
+        assert client.stdout is not None
+        owner = client.stdout.readline().decode().strip()
+        assert client.stdout.readline() == b"up\n"
+        assert any(map(is_running, of_owner(pods, owner)))
+        client.send_signal(signal.SIGKILL)
+        client.wait()
+
+    assert eventually(lambda: not any(map(is_running, of_owner(pods, owner))), 60)
+    pods.collect(finished_s=0)
+    assert eventually(lambda: not of_owner(pods, owner), 10)
+
+
+@pytest.mark.cluster(whole=True)
+def test_a_client_that_ends_while_a_pod_starts_leaves_none(pods: Pods) -> None:
+    """A client that is killed before its pod runs leaves none that runs."""
+    with start_client() as client:
+        assert client.stdout is not None
+        owner = client.stdout.readline().decode().strip()
+        assert eventually(lambda: bool(of_owner(pods, owner)), 30)
+        client.send_signal(signal.SIGKILL)
+        client.wait()
+
+    assert eventually(lambda: not any(map(is_running, of_owner(pods, owner))), 60)
+    pods.collect(finished_s=0)
+    assert eventually(lambda: not of_owner(pods, owner), 10)
+
+
+def test_a_pod_of_a_living_client_is_left_alone(backend: KubernetesBackend, pods: Pods) -> None:
+    """Another client's collection does not touch what runs."""
+    from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
+
+    with Sandbox.create(backend=KubernetesBackend()) as sandbox:
+        assert sandbox.id not in pods.collect(finished_s=0)
+        assert "in\n" == sandbox.sh("echo in").collect().stdout
+
+
+def test_a_deleted_pod_is_gone(backend: KubernetesBackend, pods: Pods) -> None:
+    """A sandbox whose pod somebody deletes says that it has ended."""
+    with Sandbox.create(backend=backend) as sandbox:
+        pods.delete(sandbox.id)
+
+        assert eventually(lambda: sandbox.end_reason == "gone", 20)
+        with pytest.raises(ContainerGoneError):
+            sandbox.exec("true")
+
+
+def test_the_death_of_process_1_for_memory_is_told(backend: KubernetesBackend) -> None:
+    """A pod that the kernel kills for memory has ended by that."""
+    limits = {"memory": "64m", "tmp": "1g"}
+    # Files in memory are no process's own: whatever the kernel kills, they stay.
+    fill = "head -c 900000000 /dev/zero > /tmp/big; sleep 60"
+    with Sandbox.create(backend=backend, limits=limits) as sandbox:
+        sandbox.sh(fill)
+
+        assert eventually(lambda: sandbox.end_reason is not None, 60)
+        assert "oom" == sandbox.end_reason
+
+
+def test_the_end_of_a_session_removes_its_pod(backend: KubernetesBackend, pods: Pods) -> None:
+    """Nothing of a sandbox that was closed is in the cluster."""
+    with Sandbox.create(backend=backend) as sandbox:
+        name = sandbox.id
+        assert pods.find(name) is not None
+
+    assert eventually(lambda: pods.find(name) is None, 10)

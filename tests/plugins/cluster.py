@@ -1,0 +1,166 @@
+"""Cluster for tests with the marker `cluster`: one namespace for the run, empty at its end.
+
+LLM_SANDBOX_TEST_KUBECONFIG names the cluster; without it these tests are skipped. The cluster has
+the image of Python sessions with this library's runtime: `tests/cluster_image.py` brings it there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from llm_sandbox.backends.kubernetes.cluster import Cluster
+
+ALL = "LLM_SANDBOX_TEST_KUBERNETES"
+"""With the value ``all``, tests of the suites run that take a pod each: `make kubernetes`."""
+OWN = frozenset(
+    {
+        "test_a_figure_comes_with_its_data",
+        "test_a_killed_service_comes_back",
+        "test_an_oom_kill_is_told_from_a_kill",
+        "test_destroying_ends_programs",
+        "test_libraries_are_installed",
+        "test_the_timeout_ends_it",
+        "test_variables_arrive",
+    }
+)
+"""Of those, the ones that run in any case."""
+KUBECONFIG = "LLM_SANDBOX_TEST_KUBECONFIG"
+PREFIX = "llm-sandbox-test-"
+GONE_S = 60.0
+_key = pytest.StashKey[list[str]]()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    mark = item.get_closest_marker("cluster")
+    if mark is None:
+        return
+    if not os.environ.get(KUBECONFIG):
+        pytest.skip(f"no cluster: name one by {KUBECONFIG}")
+    if mark.kwargs.get("whole") and os.environ.get(ALL) != "all":
+        pytest.skip("it takes long: `make kubernetes` runs it")
+    if hasattr(item, "fixturenames") and getattr(item.cls, "backend_name", None) == "kubernetes":
+        is_shared = "shared" in item.fixturenames or item.originalname in OWN
+        if not is_shared and os.environ.get(ALL) != "all":
+            pytest.skip("it takes a pod of its own: `make kubernetes` runs it")
+    enter_namespace(_run_id(item.config))
+
+
+def _run_id(config: pytest.Config) -> str:
+    worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        return str(worker["testrunuid"])[:12]
+    dsession = config.pluginmanager.getplugin("dsession")
+    return f"pid-{os.getpid()}" if dsession is None else str(dsession.nodemanager.testrunuid)[:12]
+
+
+@cache
+def connect() -> Cluster:
+    """Return the cluster, with the rights of its kubeconfig."""
+    from llm_sandbox.backends.kubernetes.cluster import Cluster
+
+    return Cluster(kubeconfig=os.environ[KUBECONFIG])
+
+
+@cache
+def enter_namespace(run: str) -> None:
+    """Make the run's namespace the one of this process, and of those that it starts."""
+    import yaml
+
+    from llm_sandbox.backends.kubernetes.cluster import ApiError
+
+    name = PREFIX + run
+    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    try:
+        connect().request("POST", "/api/v1/namespaces", body)
+    except ApiError as error:
+        if error.status != 409:  # another process of the run was first
+            raise
+    config = yaml.safe_load(Path(os.environ[KUBECONFIG]).read_text())
+    for context in config["contexts"]:
+        context["context"]["namespace"] = name
+    folder = Path(tempfile.mkdtemp(prefix="pytest-cluster-"))
+    (folder / "config").write_text(json.dumps(config))
+    os.environ["KUBECONFIG"] = str(folder / "config")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    entered = os.environ.get("KUBECONFIG", "")
+    if Path(entered).parent.name.startswith("pytest-cluster-"):
+        shutil.rmtree(Path(entered).parent, ignore_errors=True)
+    if not os.environ.get(KUBECONFIG) or session.config.option.collectonly:
+        return
+    if not session.config.pluginmanager.hasplugin("dsession"):
+        _close_backends()
+    if hasattr(session.config, "workerinput"):
+        return
+    left = leave_namespace(PREFIX + _run_id(session.config))
+    session.config.stash[_key] = left
+    if left and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def _close_backends() -> None:
+    import gc
+
+    from llm_sandbox.backends.base import Backend
+    from llm_sandbox.session.prefork import shared_pool
+
+    shared_pool().clear()
+    for backend in [found for found in gc.get_objects() if isinstance(found, Backend)]:
+        backend.close()
+
+
+def leave_namespace(name: str) -> list[str]:
+    """Delete a namespace, and return the names of the pods and leases that were left in it."""
+    from llm_sandbox.backends.kubernetes.cluster import ApiError
+
+    cluster = connect()
+    path = f"/api/v1/namespaces/{name}"
+    try:
+        cluster.request("GET", path)
+    except ApiError as error:
+        if error.status != 404:
+            raise
+        return []
+    deadline = time.monotonic() + GONE_S
+    places = [f"{path}/pods", f"/apis/coordination.k8s.io/v1/namespaces/{name}/leases"]
+    # What is being deleted goes within seconds.
+    while (left := [one for place in places for one in _items(place)]) and all(
+        one["metadata"].get("deletionTimestamp") for one in left
+    ):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.3)
+    cluster.request("DELETE", path)
+    while time.monotonic() < deadline:
+        try:
+            cluster.request("GET", path)
+        except ApiError:
+            break
+        time.sleep(0.3)
+    return sorted(one["metadata"]["name"] for one in left)
+
+
+def _items(path: str) -> list[dict[str, Any]]:
+    return list(connect().request("GET", path)["items"])
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    left = config.stash.get(_key, [])
+    if left:
+        terminalreporter.section("left in the cluster", red=True)
+        for name in left:
+            terminalreporter.write_line(name)
