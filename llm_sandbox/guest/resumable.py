@@ -249,7 +249,7 @@ class ResumableStream:
         """Number of the next byte to send over the present connection."""
         self._arrived = bytearray()
         self._acknowledged = 0
-        """What was acknowledged last."""
+        """Number of the byte up to which all were acknowledged."""
         self._heard = self._sent = 0.0
         self.received = 0
         """Number of bytes received in all."""

@@ -24,11 +24,8 @@ ALL = "LLM_SANDBOX_TEST_KUBERNETES"
 """With the value ``all``, tests of the suites run that take a pod each: `make kubernetes`."""
 OWN = frozenset(
     {
-        "test_a_figure_comes_with_its_data",
-        "test_a_killed_service_comes_back",
         "test_an_oom_kill_is_told_from_a_kill",
         "test_destroying_ends_programs",
-        "test_libraries_are_installed",
         "test_the_timeout_ends_it",
         "test_variables_arrive",
     }

@@ -214,7 +214,7 @@ class ExecStream:
 
     @property
     def status(self) -> dict[str, Any]:
-        """How the program ended, as the server's ``Status`` object; empty if that is not known."""
+        """End of the program, as the server's ``Status`` object; empty if that is not known."""
         try:
             found = json.loads(self._status)
         except ValueError:

@@ -51,7 +51,7 @@ class NetworkPolicy:
 
     @property
     def control(self) -> Control:
-        """What the isolation report says of the network of pods with the policy."""
+        """Line of the isolation report on the network of pods with the policy."""
         return self._control or Control("approximated", "a network policy, not proved yet")
 
     def ensure(self) -> None:

@@ -1,4 +1,4 @@
-"""What the status of a pod says: why it does not start, and how it ended."""
+"""Status of a pod: the reason that it does not start, and the way it ended."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
