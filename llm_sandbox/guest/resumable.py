@@ -306,7 +306,10 @@ class ResumableStream:
                             self._read_local()
                     elif not self._serve(framed, events):
                         return
-                if time.monotonic() - self._heard >= SILENCE_S:
+                if len(self._arrived) >= WINDOW:
+                    # Nothing is read, as the local reader is slow: that is not the other's silence.
+                    self._heard = time.monotonic()
+                elif time.monotonic() - self._heard >= SILENCE_S:
                     return
 
     def _serve(self, framed: FramedConnection, events: int) -> bool:
