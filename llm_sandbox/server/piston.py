@@ -135,7 +135,8 @@ def _program(body: Mapping[str, Any]) -> WholeProgram:
         stdin,
         args,
         name=main if main is not None and main.endswith(".py") else None,
-        files={path: data for path, data in others if path is not None},
+        # Files without a name have these there.
+        files={path or f"file{n}.code": data for n, (path, data) in enumerate(others, 1)},
         compile_timeout_s=_seconds(body, "compile_timeout", 10_000),
         run_timeout_s=_seconds(body, "run_timeout", 3_000),
         memory_bytes=memory if memory > 0 else None,

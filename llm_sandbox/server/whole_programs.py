@@ -152,17 +152,15 @@ def _steps(
     return [(step.argv, step.compiles, {**envs, **step.env}) for step in handler.plan(file, shim)]
 
 
-def decode_files(given: object, encoding: str = "base64") -> dict[str, bytes]:
+def decode_files(given: object) -> dict[str, bytes]:
     """Return the files of a request, by path.
 
     Args:
-        given: Texts by path.
-        encoding: Encoding of the texts: ``base64``.
+        given: Texts by path, in base64.
 
     Raises:
         ValidationError: They are something else, or a path leads out of the working directory.
     """
-    del encoding
     if not isinstance(given, Mapping):
         raise ValidationError("invalid files: expected texts by path", parameter="files")
     files = {}
