@@ -75,6 +75,8 @@ class TlsEngine:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        # Transports that were aborted close their sockets in the loop's next turn.
+        await asyncio.sleep(0.05)
 
     async def _pass(self, near: asyncio.StreamReader, to_near: asyncio.StreamWriter) -> None:
         self.connections += 1
@@ -87,11 +89,11 @@ class TlsEngine:
             # TLS has no half that could be closed.
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for each in both:
-                each.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
+            # Nothing is waited for here: a second cancellation would leave the sockets open.
             for writer in (to_near, to_far):
                 writer.transport.abort()
+            for each in both:
+                each.cancel()
 
     async def _copy(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
