@@ -219,7 +219,7 @@ class KubernetesBackend(SupervisedBackend):
         policy = self._connection.policy
         policy.ensure()
         ahead = None
-        if not policy.is_proved:
+        if not policy.was_tried:
             ahead = _Ahead(lambda: self._create(MachineSpec(network="open", limits=spec.limits)))
         try:
             machine = self._create(spec)
@@ -253,7 +253,6 @@ class KubernetesBackend(SupervisedBackend):
             launch,
             backend=self.name,
             channel=launch.control_pair.host_end,
-            diagnose=launch.obstacle,
             start_s=given.start_timeout + _HELLO_S,
         )
 

@@ -101,10 +101,6 @@ class PodLaunch:
             at_end,
         )
 
-    def obstacle(self) -> SandboxError | None:
-        """Return why the pod cannot answer; None as far as the cluster knows."""
-        return None
-
     def delete(self) -> None:
         """Delete the pod, if it is there.
 

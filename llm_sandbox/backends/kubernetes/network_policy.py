@@ -83,8 +83,8 @@ class NetworkPolicy:
             self._exists = True
 
     @property
-    def is_proved(self) -> bool:
-        """Whether it is known, from the last hour, that the cluster enforces the policy."""
+    def was_tried(self) -> bool:
+        """Whether the policy was tried, by this process or in the last hour; see `control`."""
         with self._lock:
             if self._control is None:
                 self._control = self._read()
@@ -101,7 +101,7 @@ class NetworkPolicy:
             UnsupportedError: They are not.
             SandboxError: The machine without the policy could not be made.
         """
-        if self.is_proved:
+        if self.was_tried:
             return
         with self._lock:
             if self._answering is None:
