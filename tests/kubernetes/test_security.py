@@ -187,7 +187,10 @@ lines = []
 for number in range(12):
     line = socket.socket(socket.AF_UNIX)
     line.connect("\\0llm-sandbox")
-    line.sendall(struct.pack("<BIQ", 0, 64, 0) + os.urandom(64))
+    try:
+        line.sendall(struct.pack("<BIQ", 0, 64, 0) + os.urandom(64))
+    except BrokenPipeError:
+        assert number >= 8  # as many are heard at once
     lines.append(line)
 answers = []
 for line in lines[:4]:
