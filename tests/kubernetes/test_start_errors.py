@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -92,6 +93,20 @@ def test_the_reason_is_told(case: str, pods: Pods) -> None:
     assert eventually(
         lambda: not pods.cluster.request("GET", path, query={"labelSelector": owner})["items"], 20
     )
+    # What the hint says to type still shows something when the pod is gone.
+    selector = re.search(r"--field-selector (\S+)", str(told.value.hint))
+    if selector is not None:
+        query = {"fieldSelector": selector[1].rstrip(";")}
+        events = f"/api/v1/namespaces/{pods.namespace}/events"
+        assert pods.cluster.request("GET", events, query=query)["items"]
+
+
+def test_a_missing_namespace_is_told(pods: Pods) -> None:
+    backend = KubernetesBackend(PodOptions(namespace="absent"))
+    with pytest.raises(BackendError, match='namespaces "absent" not found') as told:
+        Sandbox.create(backend=backend)
+
+    assert "kubectl create namespace absent" in str(told.value.hint)
 
 
 def test_an_exceeded_quota_is_told(pods: Pods) -> None:

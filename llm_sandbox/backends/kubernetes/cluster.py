@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import ssl
 import threading
 import time
@@ -349,6 +350,9 @@ def _remedy(status: int, words: str) -> str | None:
         return "wait for others to end, or raise it; look: kubectl describe quota"
     if "violates PodSecurity" in words:
         return "the namespace admits other pods; look: kubectl get namespace --show-labels"
+    missing = re.search(r'namespaces "([a-z0-9-]+)" not found', words)
+    if missing is not None:
+        return f"make it: kubectl create namespace {missing[1]}; or another: kube_namespace="
     if status == 403:
         return "ask for the role of docs/kubernetes.md; look: kubectl auth can-i --list"
     return None

@@ -16,6 +16,7 @@ from llm_sandbox.backends.kubernetes.pod_status import (
     describe_events,
     find_end,
     find_start_error,
+    look_at,
     progress,
 )
 from llm_sandbox.backends.kubernetes.pods import Pods
@@ -174,11 +175,10 @@ class PodLaunch:
         return "".join(f"\n{log.rstrip()}" for log in logs if log)
 
     def _never_started(self, words: str) -> BackendError:
-        where = f"{self.name} -n {self._pods.namespace}"
         return BackendUnavailableError(
             f"the pod {self.name} cannot start: {words}",
             backend="kubernetes",
-            hint=f"look: kubectl describe pod {where}; more time: start_timeout=",
+            hint=f"{look_at(self.name, self._pods.namespace)}; more time: start_timeout=",
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from llm_sandbox.backends.connection import SupervisorEnd
 from llm_sandbox.exceptions import BackendError, ImageNotFoundError, ImagePullError, SandboxError
 
-__all__ = ["describe_events", "find_end", "find_start_error", "is_finished", "progress"]
+__all__ = ["describe_events", "find_end", "find_start_error", "is_finished", "look_at", "progress"]
 
 _NAME: Final = "kubernetes"
 _PULLS: Final = frozenset(
@@ -35,9 +35,14 @@ def _containers(pod: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from status.get(name) or ()
 
 
+def look_at(name: str, namespace: str) -> str:
+    """Return a hint with the command that shows why a pod did not start; it is deleted by then."""
+    return f"look: kubectl get events -n {namespace} --field-selector involvedObject.name={name}"
+
+
 def _look(pod: Mapping[str, Any]) -> str:
     metadata = pod["metadata"]
-    return f"look: kubectl describe pod {metadata['name']} -n {metadata['namespace']}"
+    return look_at(metadata["name"], metadata["namespace"])
 
 
 def is_finished(pod: Mapping[str, Any]) -> bool:
