@@ -35,6 +35,8 @@ KUBECONFIG = "LLM_SANDBOX_TEST_KUBECONFIG"
 PREFIX = "llm-sandbox-test-"
 GONE_S = 60.0
 _key = pytest.StashKey[list[str]]()
+_entered: list[Path] = []
+"""Folder of the kubeconfig of this process, once it has entered the namespace."""
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -88,16 +90,19 @@ def enter_namespace(run: str) -> None:
     folder = Path(tempfile.mkdtemp(prefix="pytest-cluster-"))
     (folder / "config").write_text(json.dumps(config))
     os.environ["KUBECONFIG"] = str(folder / "config")
+    _entered.append(folder)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    entered = os.environ.get("KUBECONFIG", "")
-    if Path(entered).parent.name.startswith("pytest-cluster-"):
-        shutil.rmtree(Path(entered).parent, ignore_errors=True)
-    if not os.environ.get(KUBECONFIG) or session.config.option.collectonly:
-        return
-    if not session.config.pluginmanager.hasplugin("dsession"):
+    for folder in _entered:
+        shutil.rmtree(folder, ignore_errors=True)
+    if session.config.pluginmanager.hasplugin("dsession"):
+        if not os.environ.get(KUBECONFIG) or session.config.option.collectonly:
+            return
+    elif not _entered:
+        return  # a run below another one, for example, which is still in its namespace
+    else:
         _close_backends()
     if hasattr(session.config, "workerinput"):
         return
