@@ -23,7 +23,6 @@ from llm_sandbox.const import SandboxBackend, SupportedLanguage
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
     SandboxError,
-    UnsupportedBackendError,
     ValidationError,
 )
 from llm_sandbox.host.distribution import namesake_version
@@ -312,9 +311,6 @@ def _try_backend(name: str) -> BackendFinding:
             backend = get_backend(name)
             isolation: Isolation = backend.check()
             engine = _describe_engine(backend)
-    except UnsupportedBackendError:
-        problem = "not in this version of llm-sandbox"
-        return BackendFinding(name, works=False, problem=problem, hint="use --backend bubblewrap")
     except SandboxError as error:
         return BackendFinding(name, works=False, problem=error.message, hint=error.hint)
     except Exception as error:  # noqa: BLE001 - a backend from another package may do anything

@@ -37,7 +37,6 @@ def test_tables(cli: Callable[..., Done]) -> None:
     assert max(map(len, lines)) <= 80
     for name in SandboxBackend:
         assert name in done.out
-    assert "not in this version" in done.out
     assert "analysis: " in done.out
     assert "openpyxl" in done.out
     assert "\x1b" not in done.out

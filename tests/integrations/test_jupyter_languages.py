@@ -30,9 +30,9 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def collected() -> Iterator[None]:
-    """Event loops that Jupyter's clients leave to the collector go with their test."""
+    """Event loops that Jupyter's clients leave to the collector go with their module."""
     yield
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)

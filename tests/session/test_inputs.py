@@ -40,11 +40,10 @@ def test_an_unknown_language_is_named(name: str) -> None:
         create_session(lang=name)
 
 
-@pytest.mark.parametrize("name", ["dokcer", "kubernetes"])
-def test_a_backend_that_is_not_here_is_a_typed_error(name: str) -> None:
-    """An unknown backend, and one of a later version, say which there are."""
+def test_an_unknown_backend_is_a_typed_error() -> None:
+    """An unknown backend is refused with those that there are."""
     with pytest.raises(UnsupportedBackendError, match="bubblewrap"):
-        create_session(name)
+        create_session("dokcer")
 
 
 @pytest.mark.parametrize("code", [None, b"print(1)", 3])

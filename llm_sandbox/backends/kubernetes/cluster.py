@@ -300,6 +300,10 @@ def _configuration(client: object, context: str | None, kubeconfig: str | None) 
         except loader.ConfigException:
             if context is not None or kubeconfig is not None:
                 raise
+            if not _OWN_NAMESPACE.exists():
+                raise loader.ConfigException(
+                    "no kubeconfig, and this program is in no pod"
+                ) from None
             loader.load_incluster_config(client_configuration=configuration)
             return configuration, _OWN_NAMESPACE.read_text().strip()
         contexts, active = loader.list_kube_config_contexts(kubeconfig)
@@ -307,7 +311,7 @@ def _configuration(client: object, context: str | None, kubeconfig: str | None) 
         return configuration, str(chosen["context"].get("namespace") or "default")
     except (loader.ConfigException, OSError, ValueError, TypeError) as error:
         raise BackendUnavailableError(
-            f"there is no cluster to connect to: {error}", backend=_BACKEND, hint=_START
+            f"no cluster: {error}", backend=_BACKEND, hint=_START
         ) from None
 
 
