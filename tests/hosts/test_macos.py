@@ -100,6 +100,8 @@ def test_the_stand_in_fails_where_macos_does() -> None:
 def test_sessions_on_docker_are_what_they_are_on_linux() -> None:
     suite = "tests/conformance/test_docker.py::TestSessions"
     words = ("-m", "pytest", "-p", "tests.hosts.darwin", "-n", "0", "-q", "-p", "no:cacheprovider")
+    # What the host's side does; the rest happens in the container, which is Linux everywhere.
+    words += ("-k", "figure or file or timeout or input or stdin or stream or uploads or restart")
     done = run(*words, suite, timeout=380)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert " passed" in done.stdout
