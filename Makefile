@@ -18,7 +18,7 @@ SAY := @printf '==> %s\n'
 OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-again lint lint-types lint-macos lint-layers lint-docs docs bench scan-report languages-table matrix kubernetes zenml frameworks clean system-tools
+.PHONY: help demo test test-all test-fast test-again lint lint-types lint-macos lint-layers lint-docs docs bench scan-report languages-table matrix kubernetes zenml frameworks clean system-tools
 # A recipe that fails leaves no half-made stamp that a later call would believe.
 .DELETE_ON_ERROR:
 
@@ -31,6 +31,9 @@ demo: $(VENV)/.stamp-demo ## Run an analysis in the sandbox, and save its figure
 test: system-tools $(VENV)/.stamp-dev ## Install what the tests need, and run them (ARGS="..." goes to pytest)
 	$(SAY) "running the tests"
 	@$(BIN)/python tests/engines.py --install --tests $(ARGS) -- $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
+
+test-all: ## Run the tests with every case of the corpora, as before a release
+	@$(MAKE) --no-print-directory test ARGS="--corpus=all $(ARGS)"
 
 # Behaviour on the embedded backend, and the tree; nothing that takes an engine, an attack or ten seconds.
 FAST := $(addprefix tests/,artifacts egress network packages parity readiness session unit values views workspace \
