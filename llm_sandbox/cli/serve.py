@@ -10,7 +10,7 @@ from llm_sandbox.cli.grammar import Argument, Command, Group, Option
 __all__ = ["KEY", "SERVE", "create", "need", "revoke", "serve", "show"]
 
 _DEFAULT_PORT = 8000
-_NEEDS = ("prometheus_client", "python_multipart", "starlette", "uvicorn", "websockets")
+_NEEDS = ("fastapi", "prometheus_client", "python_multipart", "starlette", "uvicorn", "websockets")
 
 
 def serve(
@@ -163,7 +163,11 @@ def create(
     ] = None,
     scope: Annotated[
         list[str] | None,
-        Option("--scope", help="What it may do: run, metrics; without it, both.", metavar="NAME"),
+        Option(
+            "--scope",
+            help="What it may do: run, metrics, admin; without it, run and metrics.",
+            metavar="NAME",
+        ),
     ] = None,
     days: Annotated[
         float | None,
@@ -172,10 +176,10 @@ def create(
 ) -> None:
     """Make an API key, and print it once."""
     with exit_codes():
-        from llm_sandbox.server.keys import SCOPES, KeyFile
+        from llm_sandbox.server.keys import DEFAULT_SCOPES, KeyFile
 
         ttl_s = None if days is None else days * 86_400
-        print(KeyFile(keys).create(name, tenant, scope or SCOPES, ttl_s))
+        print(KeyFile(keys).create(name, tenant, scope or DEFAULT_SCOPES, ttl_s))
 
 
 def show(keys: _Keys) -> None:

@@ -12,6 +12,8 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 
 from llm_sandbox.exceptions import (
+    ArtifactLimitError,
+    ArtifactNotFoundError,
     ConfigurationError,
     ContainerGoneError,
     FileError,
@@ -32,6 +34,8 @@ from llm_sandbox.exceptions import (
     SessionBusyError,
     ToolchainNotFoundError,
     ValidationError,
+    ValueNotTransferableError,
+    VariableNotFoundError,
 )
 from llm_sandbox.server.fleet import DrainingError, QuotaExceededError
 
@@ -67,12 +71,16 @@ _STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (SandboxNotFoundError, 404),
     (ProcessNotFoundError, 404),
     (SandboxFileNotFoundError, 404),
+    (ArtifactNotFoundError, 404),
+    (VariableNotFoundError, 404),
     (ImageNotFoundError, 404),
     (SandboxFileExistsError, 409),
     (SessionBusyError, 409),
     (SandboxPermissionError, 403),
     (NoSpaceError, 507),
     (OutputLimitError, 413),
+    (ArtifactLimitError, 413),
+    (ValueNotTransferableError, 400),
     (ContainerGoneError, 502),
     (NotOpenSessionError, 502),
     (SandboxTimeoutError, 504),

@@ -9,11 +9,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from typing import Unpack
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.selection import resolve
-from llm_sandbox.create import create_session
+from llm_sandbox.create import SessionOptions, create_session
 from llm_sandbox.exceptions import (
     ContainerError,
     ErrorCode,
@@ -26,6 +27,7 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Limits
+from llm_sandbox.network import Network, NetworkRules
 from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.server.live_sandbox import LiveSandbox, NewSandbox
 from llm_sandbox.server.options import ServerOptions, Template
@@ -176,18 +178,19 @@ class Fleet:
                 reason="the operator of this server has closed it",
                 hint="the operator starts the server with --network internet",
             )
+        _check_public(request.network)
+        template = Template(request.lang or template.lang, template.image)
         with self._admitted(tenant) as state:
             backend = self._backend(state, template)
-            session = create_session(
-                backend=backend,
-                image=template.image,
-                lang=template.lang,
-                workdir=request.workdir,
-                env=request.envs,
-                limits=self._limits(request),
-                network=request.network,
-                session_timeout=timeout_s,
-            )
+            options: SessionOptions = {
+                **request.session,
+                "workdir": request.workdir,
+                "env": request.envs,
+                "limits": self._limits(request),
+                "network": request.network,
+                "session_timeout": timeout_s,
+            }
+            session = create_session(backend, template.image, None, template.lang, **options)
             session.open()
             sandbox_id = secrets.token_hex(10)
             live = LiveSandbox(
@@ -245,7 +248,7 @@ class Fleet:
             return own
 
     def _limits(self, request: NewSandbox) -> Limits:
-        limits = self.options.limits
+        limits = request.limits or self.options.limits
         asked = request.memory_bytes
         if asked is None:
             return limits
@@ -283,14 +286,14 @@ class Fleet:
             )
         return float(seconds)
 
-    def get(self, tenant: str, sandbox_id: str, api: str) -> LiveSandbox:
-        """Return a living sandbox of a tenant, made by an API.
+    def get(self, tenant: str, sandbox_id: str, api: str | None = None) -> LiveSandbox:
+        """Return a living sandbox of a tenant, made by an API; None for any.
 
         Raises:
             SandboxNotFoundError: The tenant has no such sandbox, whether another one has or not.
         """
         live = self.find(sandbox_id)
-        if (live.tenant, live.request.api) != (tenant, api):
+        if live.tenant != tenant or api not in (None, live.request.api):
             raise SandboxNotFoundError(sandbox_id, hint=None)
         return live
 
@@ -451,3 +454,20 @@ class Fleet:
         for state in states:
             for backend in state.backends.values():
                 backend.close()
+
+
+def _check_public(network: Network) -> None:
+    """Refuse what leads elsewhere than to the public internet, which is the most there is."""
+    if network == "open":
+        raise UnsupportedError(
+            "the network 'open'", reason="clients of this server never share its own network"
+        )
+    if not isinstance(network, NetworkRules):
+        return
+    numbers = [*network.cidrs, *(address for _, address in network.hosts)]
+    for one in numbers:
+        address = one.partition(":")[0] if one.count(":") == 1 else one
+        if not ip_network(address).is_global:
+            raise UnsupportedError(
+                f"the address {one}", reason="clients of this server reach public addresses only"
+            )

@@ -58,6 +58,11 @@ class Guard:
         self._keys = keys
         self._domain = domain
 
+    @property
+    def keys(self) -> KeyFile | None:
+        """Keys of clients; None where everybody on this computer is admitted."""
+        return self._keys
+
     def check(self, scope: Scope) -> None:
         """Check the host name and the origin of a request, as those of a page in a browser.
 

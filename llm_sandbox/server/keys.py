@@ -15,10 +15,14 @@ from typing import Any
 
 from llm_sandbox.exceptions import SecurityError, ValidationError
 
-__all__ = ["LOCAL_TENANT", "SCOPES", "Key", "KeyFile"]
+__all__ = ["DEFAULT_SCOPES", "LOCAL_TENANT", "SCOPES", "Key", "KeyFile"]
 
-SCOPES = ("run", "metrics")
-"""What a key may do: everything with sandboxes of its tenant; reading the server's metrics."""
+SCOPES = ("run", "metrics", "admin")
+"""What a key may do: everything with sandboxes of its tenant; reading the server's metrics; making
+and revoking keys of all tenants."""
+
+DEFAULT_SCOPES = ("run", "metrics")
+"""What a key may do that was made without scopes."""
 
 LOCAL_TENANT = "local"
 """Tenant of all clients of a server without keys."""
@@ -99,7 +103,7 @@ class KeyFile:
         self,
         name: str,
         tenant: str | None = None,
-        scopes: Iterable[str] = SCOPES,
+        scopes: Iterable[str] = DEFAULT_SCOPES,
         ttl_s: float | None = None,
     ) -> str:
         """Add a key and return its token, which is shown this once.

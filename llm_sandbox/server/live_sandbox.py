@@ -10,15 +10,18 @@ from dataclasses import dataclass, field, replace
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SupportedLanguage
+from llm_sandbox.create import SessionOptions
 from llm_sandbox.exceptions import (
     SandboxError,
     SandboxFileNotFoundError,
     SandboxNotFoundError,
     UnsupportedError,
 )
+from llm_sandbox.limits import Limits
 from llm_sandbox.network import Network
 from llm_sandbox.server.contexts import Context, open_context
 from llm_sandbox.server.programs import ProgramTable
+from llm_sandbox.server.runs import RunTable
 from llm_sandbox.server.watchers import Watcher
 from llm_sandbox.session.session import BaseSession
 
@@ -59,6 +62,12 @@ class NewSandbox:
     """Its network."""
     memory_bytes: int | None = None
     """Its memory; None for the server's limit, which is the most."""
+    lang: str | None = None
+    """Language of its first interpreter; None for the template's."""
+    limits: Limits | None = None
+    """All of its limits, where each was checked; None for the server's."""
+    session: SessionOptions = field(default_factory=SessionOptions)
+    """Further options of its first interpreter, as `create_session` takes them."""
 
 
 class LiveSandbox:
@@ -97,6 +106,7 @@ class LiveSandbox:
         self.timeout_s = timeout_s
         self.sandbox = session.sandbox
         self.programs = ProgramTable(self.sandbox)
+        self.runs = RunTable()
         self._session = session
         self._lock = threading.RLock()
         first = Context(session, request.workdir)
@@ -108,6 +118,11 @@ class LiveSandbox:
     def has_ended(self) -> bool:
         """Whether it has ended."""
         return self.sandbox.end_reason is not None
+
+    @property
+    def session(self) -> BaseSession:
+        """Its first interpreter."""
+        return self._session
 
     @property
     def language(self) -> str:
@@ -135,6 +150,7 @@ class LiveSandbox:
             contexts = [one for one in self._contexts.values() if one.session is not self._session]
             self._contexts = {}
             self._watchers = {}
+        self.runs.stop()
         for context in contexts:
             with contextlib.suppress(SandboxError):
                 context.session.close()

@@ -1,6 +1,5 @@
 """Programs that clients run in a sandbox: numbered, followed by any number of clients."""
 
-import asyncio
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from llm_sandbox.exceptions import ProcessNotFoundError, UnsupportedError
 from llm_sandbox.sandbox import PIPE, Process, Sandbox
 from llm_sandbox.sandbox.process import exit_of, spools_of
 from llm_sandbox.sandbox.spool import Spool
+from llm_sandbox.server.followers import Follower
 
 __all__ = ["Piece", "Program", "ProgramTable"]
 
@@ -35,7 +35,7 @@ class Program:
     cwd: str | None
     tag: str | None
     has_terminal: bool
-    _followers: set["_Follower"] = field(default_factory=set)
+    _followers: set[Follower] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _has_ended: bool = False
 
@@ -87,7 +87,7 @@ class Program:
         """
         spools = dict(zip(("stdout", "stderr"), spools_of(self.process), strict=True))
         places = {name: 0 if from_start else spool.kept for name, spool in spools.items()}
-        follower = _Follower(asyncio.get_running_loop())
+        follower = Follower()
         with self._lock:
             self._followers.add(follower)
         try:
@@ -108,33 +108,6 @@ class Program:
         finally:
             with self._lock:
                 self._followers.discard(follower)
-
-
-class _Follower:
-    """Client that waits for output, in its event loop."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._event = asyncio.Event()
-
-    def wake(self) -> None:
-        """Wake it, from any thread."""
-        try:
-            self._loop.call_soon_threadsafe(self._event.set)
-        except RuntimeError:
-            return  # the server has ended
-
-    def clear(self) -> None:
-        """Forget earlier wake-ups."""
-        self._event.clear()
-
-    async def wait(self, most_s: float) -> bool:
-        """Wait to be woken; return False after the time."""
-        try:
-            await asyncio.wait_for(self._event.wait(), most_s)
-        except TimeoutError:
-            return False
-        return True
 
 
 class ProgramTable:

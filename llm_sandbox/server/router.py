@@ -22,6 +22,7 @@ from llm_sandbox.server.guard import Guard, RefusedError, header, host_of
 from llm_sandbox.server.live_sandbox import LIVE_KEY
 from llm_sandbox.server.metrics import Metrics
 from llm_sandbox.server.port_proxy import PortProxy
+from llm_sandbox.server.v1 import api as v1
 
 __all__ = ["ENVD_PORT", "INTERPRETER_PORT", "Router"]
 
@@ -53,7 +54,9 @@ class Router:
             "run_code": (fusion := sandbox_fusion.make_api(fleet, guard)),
             "run_jupyter": fusion,
             "api": piston.make_api(fleet, guard),
-            "v1": openai_containers.make_api(fleet, guard),
+            "v1": (own := v1.make_api(fleet, guard)),
+            "v1/containers": openai_containers.make_api(fleet, guard),
+            "openapi.json": own,
             **dict.fromkeys(("healthz", "readyz", "metrics"), self._operation()),
         }
         self._signed = signed_links.make_api(fleet)
@@ -112,6 +115,8 @@ class Router:
             root = scope["path"].split("/", 3)[1]
             if root == "v2" and scope["path"].startswith("/v2/sandboxes"):
                 root = "sandboxes"
+            elif f"{scope['path']}/".startswith("/v1/containers/"):
+                root = "v1/containers"
             app = self._by_path.get(root, self._by_path["sandboxes"])
             await app(scope, receive, send)
 

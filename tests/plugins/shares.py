@@ -28,6 +28,7 @@ WHOLE = (
     "tests/micromamba/",
     "tests/packaging/",
     "tests/redteam/",
+    "tests/server/v1/",
 )
 LANGUAGES = ("tests/conformance/test_languages.py::Test", "tests/languages/test_programs.py::")
 """Module with a session for each language, whose name is the first of a test's parameters."""
