@@ -21,6 +21,7 @@ from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import Guard, RefusedError, header, host_of
 from llm_sandbox.server.live_sandbox import LIVE_KEY
 from llm_sandbox.server.metrics import Metrics
+from llm_sandbox.server.page import make_page
 from llm_sandbox.server.port_proxy import PortProxy
 from llm_sandbox.server.v1 import api as v1
 
@@ -57,6 +58,7 @@ class Router:
             "v1": (own := v1.make_api(fleet, guard)),
             "v1/containers": openai_containers.make_api(fleet, guard),
             "openapi.json": own,
+            "ui": make_page(),
             **dict.fromkeys(("healthz", "readyz", "metrics"), self._operation()),
         }
         self._signed = signed_links.make_api(fleet)
