@@ -27,6 +27,7 @@ from llm_sandbox.server.v1.problems import (
 )
 from llm_sandbox.server.v1.repetitions import Repetitions
 from llm_sandbox.server.v1.session_options import API_NAME
+from llm_sandbox.server.v1.terminals import Websockets
 
 __all__ = ["make_api"]
 
@@ -65,6 +66,11 @@ def make_api(fleet: Fleet, guard: Guard) -> Callable[[Scope, Receive, Send], Any
     for part in (sessions, sandboxes, history, facts):
         part.add_routes(router, access)
     app.include_router(router)
+    websockets = Websockets(access)
+    for root in ("sessions", "sandboxes"):
+        one = f"/v1/{root}/{{sandbox_id}}"
+        app.router.add_websocket_route(f"{one}/terminal", websockets.terminal)
+        app.router.add_websocket_route(f"{one}/file-service", websockets.files)
 
     def on_error(request: Request, error: Exception) -> Response:
         del request
