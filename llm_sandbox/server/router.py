@@ -58,7 +58,7 @@ class Router:
             "v1": (own := v1.make_api(fleet, guard)),
             "v1/containers": openai_containers.make_api(fleet, guard),
             "openapi.json": own,
-            "ui": make_page(),
+            **dict.fromkeys(("", "ui"), make_page()),
             **dict.fromkeys(("healthz", "readyz", "metrics"), self._operation()),
         }
         self._signed = signed_links.make_api(fleet)

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import time
 import urllib.request
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +18,7 @@ from websockets.sync.client import ClientConnection, connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 PATIENCE_S = 60.0
 """For one step on a busy machine; on an idle one each takes milliseconds."""
@@ -43,7 +43,9 @@ def started(profile: Path) -> Iterator[Browser]:
     )
     try:
         port = _port(profile, process)
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=PATIENCE_S) as answer:
+        with urllib.request.urlopen(
+            f"http://127.0.0.1:{port}/json/list", timeout=PATIENCE_S
+        ) as answer:
             (target,) = [one for one in json.load(answer) if one["type"] == "page"]
         with connect(target["webSocketDebuggerUrl"], max_size=None, proxy=None) as connection:
             browser = Browser(connection)

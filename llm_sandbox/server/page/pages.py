@@ -69,6 +69,7 @@ def make_page() -> Api:
         return Response(f"{message}\n", status, media_type="text/plain")
 
     routes = [
+        Route("/", home),
         Route("/ui", home),
         Route("/ui/", file),
         Route("/ui/{name}", file),

@@ -10,6 +10,7 @@ from llm_sandbox.server.answers import in_thread
 from llm_sandbox.server.live_sandbox import LiveSandbox
 from llm_sandbox.server.v1.access import Access, json_response
 from llm_sandbox.server.v1.models import ArtifactFacts
+from llm_sandbox.views.chart_svg import chart_svg
 
 __all__ = ["add_routes"]
 
@@ -52,7 +53,10 @@ class _History:
     async def artifact(
         self, request: Request, session_id: str, name: str, mime: str | None = None
     ) -> Response:
-        """Return the content of an artifact, by its id or path; ``mime`` chooses another form."""
+        """Return the content of an artifact, by its id or path; ``mime`` chooses another form.
+
+        A chart without a picture of its own is drawn from its data as ``image/svg+xml``.
+        """
         live = await self._access.session(request, session_id)
 
         def find() -> tuple[bytes, str]:
@@ -60,6 +64,10 @@ class _History:
             if mime is None or mime == found.mime:
                 return found.bytes(), found.mime
             other = found.alternatives.get(mime)
+            if other is None and mime == "image/svg+xml" and found.chart is not None:
+                drawn = chart_svg(found.chart)
+                if drawn is not None:
+                    return drawn.encode("utf-8", "replace"), mime
             if other is None:
                 known = ", ".join([found.mime, *found.alternatives])
                 raise ArtifactNotFoundError(f"the artifact has no form {mime!r}; it has {known}")

@@ -83,8 +83,9 @@ async function create() {
 async function stop(sandbox) {
   if (!(await confirmed(`Stop ${nameOf(sandbox)}? What is in it is lost.`, "Stop"))) return;
   await request("DELETE", `/v1/sandboxes/${sandbox.id}`);
-  location.hash = "#/";
   await refresh();
+  if (route().page === "") fill(main, homeView());
+  else location.hash = "#/";
 }
 
 // --- views
@@ -92,7 +93,7 @@ async function stop(sandbox) {
 function homeView() {
   const { server } = state;
   const rows = state.sandboxes.map((one) => el("tr", {},
-    el("td", {}, el("span", { class: `dot ${one.is_waiting ? "waiting" : one.state}` }), el("a", { href: `#/sandbox/${one.id}` }, nameOf(one))),
+    el("td", {}, el("a", { class: "named", href: `#/sandbox/${one.id}` }, el("span", { class: `dot ${one.is_waiting ? "waiting" : one.state}` }), nameOf(one))),
     el("td", {}, one.is_waiting ? "waits for input" : one.state), el("td", {}, one.language), el("td", {}, one.backend), el("td", {}, one.api),
     el("td", { class: "number" }, duration(Date.now() / 1000 - one.started_at)), el("td", { class: "number" }, left(one)),
     el("td", {}, button(`Stop ${nameOf(one)}`, () => stop(one), { name: "trash", kind: "plain", small: true })),

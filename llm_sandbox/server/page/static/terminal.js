@@ -68,7 +68,7 @@ export function terminalView(sandbox, signal) {
     const [columns, rows] = measure();
     if (columns === screen.columns && rows === screen.rows) return;
     screen.resize(columns, rows);
-    if (connection?.readyState === WebSocket.OPEN) connection.send(JSON.stringify({ columns, rows }));
+    if (connection?.readyState === WebSocket.OPEN) connection.send(JSON.stringify({ type: "resize", rows, cols: columns }));
     later();
   }
 
@@ -76,18 +76,21 @@ export function terminalView(sandbox, signal) {
     const [columns, rows] = measure();
     screen.reset();
     screen.resize(columns, rows);
-    connection = socket(`/v1/sandboxes/${sandbox.id}/terminal?columns=${columns}&rows=${rows}`);
+    connection = socket(`/v1/sandboxes/${sandbox.id}/terminal`);
     connection.addEventListener("open", () => {
+      connection.send(JSON.stringify({ terminal: { rows: screen.rows, cols: screen.columns } }));
       fill(status, "Connected: ", el("kbd", {}, "Ctrl"), "+", el("kbd", {}, "Shift"), "+", el("kbd", {}, "Esc"), " leaves the terminal");
       input.focus();
     });
     connection.addEventListener("message", (event) => {
       if (typeof event.data === "string") {
         const told = JSON.parse(event.data);
-        if (told.exit_code !== undefined) ended(`The shell has ended with exit code ${told.exit_code}.`);
+        if (told.type === "exit") ended(`The shell has ended with exit code ${told.exit_code}.`);
+        else if (told.type === "error") ended(told.error.message);
         return;
       }
-      screen.write(new Uint8Array(event.data));
+      // The first byte names the stream.
+      screen.write(new Uint8Array(event.data, 1));
       later();
     });
     connection.addEventListener("close", (event) => {

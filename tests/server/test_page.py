@@ -1,0 +1,310 @@
+"""The web page in a real browser: what people do with it, and what programs inside try with it."""
+
+from __future__ import annotations
+
+import gzip
+import http.server
+import threading
+import time
+import urllib.error
+import urllib.request
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import pytest
+
+from llm_sandbox.server.keys import KeyFile
+from tests.server.browser import Browser, started
+from tests.server.servers import Served, served
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.timeout(240)
+
+ENTER = ("Enter", 13)
+ENDED = (
+    "document.querySelectorAll('.cell').length === {} && "
+    "!document.querySelector('.cell .status.running')"
+)
+HOSTILE = "<img src=x onerror=\"parent.wasHere=1\"><script>top.wasHere=1;document.title='taken'"
+OWN_TEXT = "inside"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with started(tmp_path_factory.mktemp("profile")) as running:
+        running.size(1280, 900)
+        yield running
+
+
+@pytest.fixture
+def page(browser: Browser, server: Served) -> Browser:
+    """The page of a server without sandboxes, and without a complaint of its own."""
+    browser.open("about:blank")
+    browser.wait("document.URL === 'about:blank'")
+    browser.complaints.clear()
+    browser.asked.clear()
+    browser.open(f"{server.url}/ui/")
+    assert browser.text("h1") == "Sandboxes"
+    return browser
+
+
+def create(page: Browser, language: str = "python") -> str:
+    """Create a sandbox by the dialog, and return its id."""
+    page.click("main button", "New sandbox")
+    page.wait("document.querySelector('dialog select option') !== null")
+    page.evaluate(f"document.querySelector('dialog select').value = '{language}'")
+    page.click("dialog button", "Create")
+    page.wait("document.querySelector('.editor textarea') === document.activeElement")
+    return str(page.evaluate("location.hash.split('/')[2]"))
+
+
+def run(page: Browser, code: str, *, count: int) -> str:
+    """Run code as the cell of a number, and return what the cell shows."""
+    start(page, code)
+    page.wait(ENDED.format(count))
+    return page.text(f".cell:nth-of-type({count}) .outputs")
+
+
+def start(page: Browser, code: str) -> None:
+    """Type code into the console, and run it by the keyboard."""
+    page.evaluate("document.querySelector('.editor textarea').focus()")
+    page.type(code)
+    page.press(*ENTER, shift=True)
+
+
+def stop(page: Browser) -> None:
+    """Stop the sandbox by its button."""
+    page.click(".title button", "Stop")
+    page.click("dialog button", "Stop")
+    page.wait("document.querySelector('.home') !== null")
+
+
+def test_an_analysis_from_upload_to_stop(page: Browser, server: Served, tmp_path: Path) -> None:
+    sandbox_id = create(page)
+    given = tmp_path / "cities.csv"
+    given.write_text("city,people\nOslo,709037\nLima,10092000\n")
+
+    page.click(".tabs a", "Files")
+    page.wait("document.querySelector('.files input[type=file]') !== null")
+    page.choose_files(".files input[type=file]", given)
+    assert "10092000" in page.text(".preview table")
+
+    page.click(".tabs a", "Console")
+    table = run(page, "import pandas as pd\nd = pd.read_csv('cities.csv')\nd", count=1)
+    assert "709037" in table
+    assert "2 rows, 2 columns" in table
+    drawn = run(
+        page,
+        "import matplotlib.pyplot as plt\nplt.bar(d.city, d.people)\nplt.show()\n"
+        "d.to_csv('out.csv')",
+        count=2,
+    )
+    assert "Bar chart" in drawn
+    assert "out.csv" in drawn
+    assert page.evaluate("document.querySelector('.cell figure img').naturalWidth") > 300
+    assert "ZeroDivisionError" in run(page, "1/0", count=3)
+
+    # `input` asks, and is answered.
+    start(page, "print('Hello,', input('Name? '))")
+    assert "waits for input" in page.text(".question")
+    page.type("Ada")
+    page.press(*ENTER)
+    page.wait(ENDED.format(4))
+    assert "Hello, Ada" in page.text(".cell:nth-of-type(4) .outputs")
+
+    # A loop is interrupted; its output came while it ran.
+    start(page, "print('begun', flush=True)\nwhile True: pass")
+    page.wait("document.querySelector('.cell:nth-of-type(5) .outputs').innerText.includes('begun')")
+    page.click(".prompt button", "Interrupt")
+    page.wait(ENDED.format(5))
+    assert "KeyboardInterrupt" in page.text(".cell:nth-of-type(5) .outputs")
+
+    # What was there is there again after the page was left.
+    page.open(f"{server.url}/ui/")
+    page.wait("document.querySelector('.home') !== null")
+    page.open(f"{server.url}/ui/#/sandbox/{sandbox_id}/console")
+    page.wait(ENDED.format(5))
+    assert "Hello, Ada" in page.text(".cell:nth-of-type(4) .outputs")
+
+    page.click(".tabs a", "Runs")
+    assert "out.csv" in page.wait(
+        "document.querySelector('.runs td[title]:not([title=\"\"])')?.title"
+    )
+    page.click(".tabs a", "Details")
+    assert "enforced" in page.text(".details")
+    stop(page)
+    assert "No sandbox is living" in page.text(".home")
+    assert page.complaints == []
+    assert {url.split("/")[2] for url in page.asked if url.startswith("http")} == {
+        server.url.removeprefix("http://")
+    }
+
+
+def test_a_terminal(page: Browser) -> None:
+    create(page)
+    page.click(".tabs a", "Terminal")
+    page.wait("document.querySelector('.terminal').innerText.includes('$')")
+    page.type("cat > typed; printf '\\033[31m%s\\033[0m\\n' red$((6*7)); stty size")
+    page.press(*ENTER)
+    page.type("by hand")
+    page.press(*ENTER)
+    page.press("d", 68, control=True)
+    page.wait("document.querySelector('.terminal .a-f-1')?.innerText === 'red42'")
+    rows, columns = page.wait(
+        "document.querySelector('.terminal').innerText.match(/^(\\d+) (\\d+)$/m)?.slice(1)"
+    )
+    assert (int(rows) > 24, int(columns) > 80) == (True, True)
+    page.type("exit 3")
+    page.press(*ENTER)
+    page.wait("document.querySelector('.terminal-view p').innerText.includes('exit code 3')")
+    page.click(".tabs a", "Files")
+    page.click(".entry", "typed")
+    page.wait("document.querySelector('.preview').innerText.includes('by hand')")
+    stop(page)
+    assert page.complaints == []
+
+
+def test_what_comes_from_inside_stays_inside(page: Browser, server: Served) -> None:
+    """Scripts in texts, names, pictures, pages and titles; and the control, which does run."""
+    sandbox_id = create(page)
+    shown = run(
+        page,
+        f"hostile = {HOSTILE!r} + '</script>'\n"
+        "from IPython.display import HTML, SVG, display\n"
+        "print(hostile)\n"
+        "import pandas as pd\n"
+        "open(hostile.replace('/', '-'), 'w').write(hostile)\n"
+        "open('page.html', 'w').write(hostile)\n"
+        'display(SVG(\'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'
+        "<script>top.wasHere=1</script></svg>'))\n"
+        "display(HTML(hostile + '<p id=p>' + 'see' * 2 + '</p><script>"
+        'document.getElementById("p").textContent="' + OWN_TEXT + '";'
+        "try{top.wasHere=1}catch(e){};"
+        f'fetch("{server.url}/v1/sandboxes").then(()=>top.postMessage("reached","*"));'
+        "</script>'))\n"
+        "pd.DataFrame({hostile: [hostile]})",
+        count=1,
+    )
+    assert shown.count("onerror") >= 3
+    page.evaluate("addEventListener('message', (e) => { if (e.data === 'reached') wasHere = 1 })")
+    page.click(".page button", "Show the page")
+    frame = page.wait("document.querySelector('.page iframe') !== null")
+    assert frame
+    # The page's own script has run, in an origin that is not ours.
+    inner = wait_for_frame(page)
+    assert OWN_TEXT in inner
+    page.click(".tabs a", "Files")
+    page.click(".entry", "page.html")
+    page.wait("document.querySelector('.preview').innerText.includes('onerror')")
+    page.click(".tabs a", "Terminal")
+    page.wait("document.querySelector('.terminal').innerText.includes('$')")
+    page.type("cat page.html; printf '\\033]0;taken\\007\\033[>c\\033[5n'")
+    page.press(*ENTER)
+    page.wait("document.querySelector('.terminal').innerText.includes('top.wasHere')")
+    time.sleep(0.3)
+    assert page.evaluate("typeof wasHere") == "undefined"
+    assert "taken" not in page.evaluate("document.title")
+
+    # The content of a file, as a page of its own, is not rendered either.
+    address = f"{server.url}/v1/sandboxes/{sandbox_id}/files/page.html"
+    with urllib.request.urlopen(address) as answer:
+        assert answer.headers["Content-Disposition"] == "attachment"
+
+    page.open(f"{server.url}/ui/#/sandbox/{sandbox_id}/console")
+    page.wait("document.querySelector('.cell') !== null")
+    stop(page)
+
+
+def wait_for_frame(page: Browser) -> str:
+    """Return the text of the frame, which only the browser itself can look into."""
+    limit = time.monotonic() + 30
+    text = ""
+    while time.monotonic() < limit and OWN_TEXT not in text:
+        tree = page.send("DOM.getDocument", depth=-1, pierce=True)
+        text = str(tree)
+        time.sleep(0.1)
+    return text
+
+
+def test_hostile_text_would_run_in_a_page_without_the_policy(browser: Browser) -> None:
+    """The control of the attacks: the same text runs where it is written into a page."""
+    body = f"<title>mine</title>{HOSTILE}</script>".encode()
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as plain:
+        thread = threading.Thread(target=plain.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            browser.open(f"http://127.0.0.1:{plain.server_port}/")
+            browser.wait("document.title === 'taken' && wasHere === 1")
+        finally:
+            plain.shutdown()
+            thread.join()
+
+
+def test_a_key_is_asked_for_and_admins_make_others(browser: Browser, tmp_path: Path) -> None:
+    keys = KeyFile(tmp_path / "keys.json")
+    admin = keys.create("root", scopes=("run", "admin"))
+    with served("--keys", str(keys.path)) as server:
+        browser.open(f"{server.url}/ui/")
+        assert "asks for a key" in browser.text("h1")
+        browser.evaluate("document.querySelector('.gate input').focus()")
+        browser.type("e2b_wrong")
+        browser.press(*ENTER)
+        browser.wait("document.body.innerText.includes('does not know this key')")
+        browser.evaluate("document.querySelector('.gate input').focus()")
+        browser.type(admin)
+        browser.press(*ENTER)
+        browser.wait("document.querySelector('.home') !== null")
+        # The terminal's websocket carries the key, too.
+        create(browser)
+        browser.click(".tabs a", "Terminal")
+        browser.wait("document.querySelector('.terminal').innerText.includes('$')")
+        browser.click(".bar nav a", "Keys")
+        browser.click(".keys-view button", "Make a key")
+        browser.evaluate("document.querySelector('dialog input').focus()")
+        browser.type("ada")
+        browser.click("dialog button", "Make")
+        token = browser.wait("document.querySelector('dialog .snippet')?.innerText")
+        assert [key.name for key in keys.keys] == ["root", "ada"]
+        assert keys.find(token).name == "ada"  # type: ignore[union-attr]
+        # Neither key is in the log, nor in an address.
+        assert admin not in "".join(server.lines)
+        assert not any(admin in url for url in browser.asked)
+
+
+def test_files_of_the_page_have_its_policy(server: Served) -> None:
+    names = ("", "app.js", "style.css", "icon.svg", "frame.html")
+    for name in names:
+        with urllib.request.urlopen(f"{server.url}/ui/{name}") as answer:
+            policy = answer.headers["Content-Security-Policy"]
+            assert policy.startswith(
+                "sandbox allow-scripts; default-src 'none'"
+                if name == "frame.html"
+                else "default-src 'none'; script-src 'self'"
+            )
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    for missing in ("none.js", "%2e%2e%2fpages.py", "..%2fpages.py"):
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(f"{server.url}/ui/{missing}")
+        caught.value.close()
+        assert caught.value.code == 404
+
+
+def test_the_page_is_small() -> None:
+    """All of it, compressed."""
+    static = files("llm_sandbox.server.page").joinpath("static")
+    sizes = [len(gzip.compress(item.read_bytes())) for item in static.iterdir()]
+    assert sum(sizes) < 100_000
