@@ -2,7 +2,8 @@
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from llm_sandbox.backends.base import Backend
@@ -69,6 +70,12 @@ class ArtifactSandboxSession(BaseSession):
         self._lease: PooledContainer | None = None
         self._ticket: Ticket | None = None
         _check_decoding(given["encoding_errors"])
+        self._is_remote = given["server"] is not None
+        if self._is_remote:
+            self._connect(
+                {"backend": backend, "image": image, "dockerfile": dockerfile, **given}, lang
+            )
+            return
         if self._pool is not None:
             _check_pool(self._pool)
             named = {"backend": backend, "image": image, "dockerfile": dockerfile, "lang": lang}
@@ -107,6 +114,26 @@ class ArtifactSandboxSession(BaseSession):
         chosen, config = resolve_config(chosen, config, container, configs, client)
         super().__init__(config, chosen, reason, handler, detach_options)
 
+    def _connect(self, given: Mapping[str, Any], lang: str) -> None:
+        """Prepare a session on a server, which refuses what it will not honour."""
+        from llm_sandbox.remote import RemoteBackend, RemoteRuntime
+
+        defaults = {name: one.default for name, one in signature(create_session).parameters.items()}
+        changed = {name: value for name, value in given.items() if value != defaults[name]}
+        remote = RemoteBackend(given["server"], given["token"], {**changed, "lang": str(lang)})
+        own = {name: given[name] for name in given if name in _SETTINGS and name != "mounts"}
+        own.update(
+            workdir=given["workdir"] or "/sandbox",
+            limits=_limits(given["limits"], given["memory"], given["cpus"]),
+            env=_variables(given["env"], given["env_vars"]),
+            libraries=tuple(given["libraries"]),
+        )
+        handler = LanguageHandlerFactory.create_handler(lang)
+        super().__init__(
+            SessionConfig(lang=lang, **own), remote, f"it is on {remote.server.url}", handler
+        )
+        self._start = RemoteRuntime.start
+
     # --- life
 
     def open(self) -> None:
@@ -120,6 +147,8 @@ class ArtifactSandboxSession(BaseSession):
         """
         if self._pool is None:
             super().open()
+            if self._is_remote:
+                self.config = replace(self.config, limits=self.sandbox.limits)
         elif not self.is_open:
             if self._lease is not None:
                 self.close()  # its last sandbox has ended

@@ -79,6 +79,8 @@ def create_session(
     pool: "SandboxPool | None" = None,
     encoding_errors: str | None = None,
     busy: "Busy" = "wait",
+    server: str | None = None,
+    token: str | None = None,
 ) -> "ArtifactSandboxSession":
     r"""Return a new session; use it in a with block, or call `open` and `close`.
 
@@ -156,6 +158,9 @@ def create_session(
             ``\xff`` escapes.
         busy: What a call does while another thread's runs: ``wait`` in order, see `BaseSession`;
             or ``raise`` `SessionBusyError`.
+        server: Address of a server, `llm-sandbox serve`, that makes the session; it refuses options
+            that are its operator's. None for a session of this computer.
+        token: API key for the server; None where it has none.
 
     Raises:
         UnsupportedBackendError: There is no such backend in this version.
@@ -178,7 +183,7 @@ def create_session(
     is_kept = name is not None or on_exit == "keep" or idle_timeout is not None
     contained = (image, dockerfile, container_id, client)
     is_contained = backend is None and (commit_container or contained != (None,) * 4)
-    is_embedded = not is_kept and not is_contained and pool is None
+    is_embedded = not is_kept and not is_contained and pool is None and server is None
     if lang == SupportedLanguage.PYTHON and start == "warm" and is_embedded:
         # Takes longer than loading the rest, and happens in another process.
         prepare(backend, "open" if network == "open" else "blocked")
@@ -266,6 +271,8 @@ class SessionOptions(TypedDict, total=False):
     pool: "SandboxPool | None"
     encoding_errors: str | None
     busy: "Busy"
+    server: str | None
+    token: str | None
 
 
 def same_parameters(original: Callable[..., Any]) -> Callable[[_Function], _Function]:

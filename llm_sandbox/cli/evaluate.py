@@ -34,6 +34,7 @@ class EngineChoice(StrEnum):
     LOCAL = "local"
     RAY = "ray"
     DASK = "dask"
+    HTTP = "http"
 
 
 class Score(StrEnum):

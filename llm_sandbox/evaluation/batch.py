@@ -70,9 +70,9 @@ def evaluate(
         backend: As for `Evaluator`.
         engine: Where samples are evaluated: None for threads of this process, ``local`` for
             processes, ``ray`` or ``dask`` for the cluster that `RayEngine` or `DaskEngine` finds
-            without an address, or an `Engine`, which is started and closed. `workers` is then the
-            number of processes of ``local``, or of tests on each worker of a cluster; a checker
-            must not be a function.
+            without an address, ``http`` for the servers that `HttpEngine` finds without addresses,
+            or an `Engine`, which is started and closed. `workers` is then the number of processes
+            of ``local``, or of tests on each worker of a cluster; a checker must not be a function.
         results: File of JSON lines for the results, written as they come; None to keep them in
             memory.
         resume: Whether samples with a result in the file are skipped; those with the verdict ``IE``

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from llm_sandbox.backends import selection
+from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.const import VERSION
 from llm_sandbox.evaluation.breaker import Breaker, EvaluationStoppedError
@@ -67,7 +68,7 @@ class Evaluator:
         repeat: Number of evaluations of each sample; different verdicts make it ``flaky``.
         retries: Number of further attempts after a failure of the sandbox.
         security_policy: What it refuses does not run, and has the verdict ``SV``; None to run all.
-        backend: Name of the backend; None to choose one.
+        backend: Backend, or its name; None to choose one.
 
     Raises:
         BackendUnavailableError: The backend does not work here.
@@ -90,11 +91,13 @@ class Evaluator:
         repeat: int = 1,
         retries: int = 3,
         security_policy: "SecurityPolicy | None" = None,
-        backend: str | None = None,
+        backend: str | Backend | None = None,
     ) -> None:
         self.workers = _check_workers(workers)
         """Number of tests that run at the same time."""
-        self._backend = selection.choose(language)[0] if backend is None else get_backend(backend)
+        if backend is None:
+            backend = selection.choose(language)[0]
+        self._backend = get_backend(backend) if isinstance(backend, str) else backend
         if not self._backend.isolates:
             raise UnsupportedError("evaluation", self._backend.name, "it isolates nothing")
         self._backend.check()

@@ -182,6 +182,14 @@ class Background:
             return
         self._add(_Entry(run, output, len(data), pieces=[text]))
 
+    def add(self, record: BackgroundOutput) -> None:
+        """Add a record that another process has received."""
+        size = len(record.text)
+        with self._lock:
+            self._lost += record.dropped_bytes
+            entry = _Entry(record.run, record.output, size, time=record.time, pieces=[record.text])
+            self._add(entry)
+
     def _add(self, entry: _Entry) -> None:
         entry.dropped, self._lost = self._lost, 0
         size, entry.size = entry.size, 0

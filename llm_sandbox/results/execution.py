@@ -25,6 +25,7 @@ from llm_sandbox.results.outputs import (
     Output,
     ResultOutput,
     UpdateOutput,
+    last_displays,
 )
 from llm_sandbox.results.plots import FileType, PlotOutput
 
@@ -383,9 +384,10 @@ def _is_heavy(mime: str) -> bool:
 def _restored(artifacts: Sequence[Artifact], outputs: Sequence[Output]) -> tuple[Artifact, ...]:
     """Restore the content of displayed artifacts, which JSON stores only once."""
     restored = []
+    # An artifact is the last form of what was displayed.
+    shown = last_displays(outputs)
     for item in artifacts:
-        shown = [outputs[place] for place in item.outputs[:1] if 0 <= place < len(outputs)]
-        bundle = getattr(shown[0], "data", None) if shown else None
+        bundle = getattr(shown.get(item.outputs[0]), "data", None) if item.outputs else None
         lost = item.content is None
         restored.append(item.with_content(bundle) if lost and isinstance(bundle, Bundle) else item)
     return tuple(restored)

@@ -29,6 +29,7 @@ from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Limits
 from llm_sandbox.network import Network, NetworkRules
 from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.server.evaluations import EvaluationTable
 from llm_sandbox.server.live_sandbox import LiveSandbox, NewSandbox
 from llm_sandbox.server.options import ServerOptions, Template
 
@@ -85,6 +86,7 @@ class _Tenant:
         self.programs = 0
         self.waiting = 0
         self.turn = threading.Condition()
+        self.evaluations = EvaluationTable()
 
 
 @dataclass
@@ -405,6 +407,23 @@ class Fleet:
                 state.programs -= 1
                 state.turn.notify()
 
+    def evaluations(self, tenant: str) -> EvaluationTable:
+        """Return the evaluations of a tenant.
+
+        Raises:
+            DrainingError: The server is about to end.
+        """
+        with self._lock:
+            if self.is_draining:
+                raise DrainingError()
+            return self._tenants.setdefault(tenant, _Tenant()).evaluations
+
+    def backend(self, tenant: str, lang: str) -> Backend:
+        """Return the tenant's own backend for a language."""
+        with self._lock:
+            state = self._tenants.setdefault(tenant, _Tenant())
+        return self._backend(state, Template(lang))
+
     # --- end
 
     @contextlib.contextmanager
@@ -452,6 +471,7 @@ class Fleet:
             with contextlib.suppress(SandboxError):
                 live.end()
         for state in states:
+            state.evaluations.cancel()
             for backend in state.backends.values():
                 backend.close()
 

@@ -41,9 +41,11 @@ class Quotas:
     """Most programs that run at once for the APIs without sandboxes, SandboxFusion and Piston."""
     waiting: int = 64
     """Most requests that wait for their turn to run such a program."""
+    evaluations: int = 2
+    """Most evaluations that run at once, each of which uses all CPUs."""
 
     def __post_init__(self) -> None:
-        for name in ("sandboxes", "creations_per_minute", "programs", "waiting"):
+        for name in ("sandboxes", "creations_per_minute", "programs", "waiting", "evaluations"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise ValidationError(

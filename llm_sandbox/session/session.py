@@ -85,6 +85,7 @@ class BaseSession:
         self.language_handler = handler
         self.backend_reason = reason
         self._backend = backend
+        self._start = SessionRuntime.start
         self._life = SessionLifecycle(backend.name, config, keeping, self._log)
         self._history = History()
         self._background = Background(config.limits)
@@ -130,7 +131,7 @@ class BaseSession:
                 span.withdraw()
         self._log("opening a %s sandbox: %s", self._backend.name, self.backend_reason)
         made_with = (self.config, self._backend, self.language_handler, self._background)
-        self._life.open(partial(SessionRuntime.start, *made_with), partial(self.install, libraries))
+        self._life.open(partial(self._start, *made_with), partial(self.install, libraries))
 
     def close(self) -> None:
         """End the sandbox and everything in it. Closing twice does nothing.
@@ -333,9 +334,7 @@ class BaseSession:
         """Call back with background output as it is received; it is kept all the same.
 
         It is received by `run` and `background_output`, in their threads. A callback that raises is
-        logged, and not called any more.
-
-        None removes the callback; another one replaces it.
+        logged, and not called any more. None removes the callback; another one replaces it.
         """
         arguments.check_callback(callback)
         self._background.callback = callback

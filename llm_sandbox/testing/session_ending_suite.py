@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.const import RunStatus, StateOutcome
 from llm_sandbox.exceptions import SandboxTimeoutError
 from llm_sandbox.limits import Limits
@@ -113,7 +112,7 @@ class SessionEndingSuite(SessionFixtures):
 
     def test_a_fresh_interpreter_for_each_run(self) -> None:
         """With `persistent=False` no variable reaches the next run, but files do."""
-        with ArtifactSandboxSession(self.backend_name, persistent=False) as session:
+        with self.make(persistent=False) as session:
             session.run("v = 1; open('f', 'w').write('x')")
             result = session.run("import os; print('v' in globals(), os.path.exists('f'))")
 
@@ -121,7 +120,7 @@ class SessionEndingSuite(SessionFixtures):
 
     def test_a_cold_interpreter_works(self) -> None:
         """`start='cold'` gives an interpreter of its own."""
-        with ArtifactSandboxSession(self.backend_name, start="cold") as session:
+        with self.make(start="cold") as session:
             session.run("x = 20")
 
             assert session.run("x + 1").value == "21"
@@ -129,7 +128,7 @@ class SessionEndingSuite(SessionFixtures):
     def test_a_million_prints(self) -> None:
         """A million lines arrive, every one, where the limit allows it."""
         limits = Limits(output_bytes=16 << 20)
-        with ArtifactSandboxSession(self.backend_name, limits=limits) as session:
+        with self.make(limits=limits) as session:
             result = session.run("for i in range(1_000_000): print(i)")
 
         assert result.stdout.count("\n") == 1_000_000
@@ -158,7 +157,7 @@ class SessionEndingSuite(SessionFixtures):
     def test_many_displays_are_counted(self) -> None:
         """Displays over the limit are counted and left out."""
         limits = Limits(displays=5)
-        with ArtifactSandboxSession(self.backend_name, limits=limits) as session:
+        with self.make(limits=limits) as session:
             result = session.run("for i in range(12): display(i)")
 
         assert sum(isinstance(o, DisplayOutput) for o in result.outputs) == 5

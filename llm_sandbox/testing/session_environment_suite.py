@@ -4,7 +4,6 @@ import time
 
 import pytest
 
-from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.exceptions import SecurityViolationError
 from llm_sandbox.security import get_security_policy
 from llm_sandbox.session.session import BaseSession
@@ -39,9 +38,7 @@ class SessionEnvironmentSuite(SessionFixtures):
 
     def test_env_and_secrets_reach_the_code(self) -> None:
         """Variables given to a session are seen by code and by commands."""
-        with ArtifactSandboxSession(
-            self.backend_name, env={"A": "1"}, secrets={"TOKEN": "s3cret"}
-        ) as session:
+        with self.make(env={"A": "1"}, secrets={"TOKEN": "s3cret"}) as session:
             result = session.run("import os; print(os.environ['A'], os.environ['TOKEN'])")
             command = session.execute_command("echo $A $TOKEN")
 
@@ -59,7 +56,7 @@ class SessionEnvironmentSuite(SessionFixtures):
         code = "import random, numpy; print(random.random(), numpy.random.rand())"
         seen = set()
         for _ in range(2):
-            with ArtifactSandboxSession(self.backend_name) as session:
+            with self.make() as session:
                 seen.update(session.run(code).stdout.split())
 
         assert len(seen) == 4
@@ -107,7 +104,7 @@ class SessionPolicySuite(SessionFixtures):
     def test_what_the_policy_refuses_does_not_run(self) -> None:
         """Code, commands and libraries are refused with nothing done; other code runs."""
         policy = get_security_policy("production")
-        with ArtifactSandboxSession(self.backend_name, security_policy=policy) as session:
+        with self.make(security_policy=policy) as session:
             with pytest.raises(SecurityViolationError):
                 session.run("open('ran', 'w').close(); import os; os.system('true')")
             with pytest.raises(SecurityViolationError):

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import (
     ArtifactLimitError,
@@ -132,7 +131,7 @@ class SessionFilesSuite(SessionFixtures):
     def test_over_the_limit_a_file_is_listed(self) -> None:
         """A file that is too large is listed with its kind and size, and without content."""
         limits = Limits(artifact_bytes=1 << 20)
-        with ArtifactSandboxSession(self.backend_name, limits=limits) as session:
+        with self.make(limits=limits) as session:
             result = session.run(
                 f"{_PNG}open('large', 'wb').write(png + bytes(2 << 20))\n"
                 "open('small', 'wb').write(png)"
@@ -146,7 +145,7 @@ class SessionFilesSuite(SessionFixtures):
     def test_over_the_limit_a_file_is_brought_when_asked_for(self, tmp_path: Path) -> None:
         """A file too large for the result can be saved and opened while it is that of the run."""
         limits = Limits(artifact_bytes=1 << 20)
-        with ArtifactSandboxSession(self.backend_name, limits=limits) as session:
+        with self.make(limits=limits) as session:
             code = "open('large', 'wb').write(bytes(range(256)) * 20_000)"
             large = session.run(code).artifact("large")
             saved = large.save(tmp_path / "saved.bin").read_bytes()
@@ -167,7 +166,7 @@ class SessionFilesSuite(SessionFixtures):
 
     def test_more_files_than_the_limit_are_listed(self) -> None:
         """Past the number of contents that are kept, files are listed without."""
-        with ArtifactSandboxSession(self.backend_name, limits=Limits(artifacts=3)) as session:
+        with self.make(limits=Limits(artifacts=3)) as session:
             result = session.run("for n in range(5): open(f'f{n}', 'w').write(str(n))")
 
         assert [item.content is not None for item in result.files] == [True] * 3 + [False] * 2
@@ -220,7 +219,7 @@ class SessionFilesSuite(SessionFixtures):
             "kept = []\n"
             "while True: kept.append(bytearray(9 << 20))"
         )
-        with ArtifactSandboxSession(self.backend_name, limits=limits) as session:
+        with self.make(limits=limits) as session:
             result = session.run(code, timeout=60)
 
         assert result.exit_code != 0
@@ -228,7 +227,7 @@ class SessionFilesSuite(SessionFixtures):
 
     def test_a_fresh_interpreter_for_each_run_lists_its_own(self) -> None:
         """With `persistent=False` each run lists what it made."""
-        with ArtifactSandboxSession(self.backend_name, persistent=False) as session:
+        with self.make(persistent=False) as session:
             first = session.run("open('a', 'w').write('x')")
             second = session.run("open('b', 'w').write('y')")
 
@@ -236,7 +235,7 @@ class SessionFilesSuite(SessionFixtures):
 
     def test_a_session_that_ends_meanwhile_has_no_files(self) -> None:
         """A note says that files are gone if the sandbox ends during a run."""
-        with ArtifactSandboxSession(self.backend_name, session_timeout=1.5) as session:
+        with self.make(session_timeout=1.5) as session:
             result = session.run("open('f', 'w').write('x')\nimport time; time.sleep(30)")
 
         assert result.files == ()

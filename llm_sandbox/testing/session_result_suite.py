@@ -4,7 +4,6 @@ import time
 
 import pytest
 
-from llm_sandbox.artifact_session import ArtifactSandboxSession
 from llm_sandbox.const import RunStatus
 from llm_sandbox.results.outputs import ClearOutput, DisplayOutput, StreamOutput, UpdateOutput
 from llm_sandbox.session.session import BaseSession
@@ -174,7 +173,7 @@ class SessionResultSuite(SessionFixtures):
 
     def test_plotting_can_be_switched_off(self) -> None:
         """With `enable_plotting=False` the list of plots is empty."""
-        with ArtifactSandboxSession(self.backend_name, enable_plotting=False) as session:
+        with self.make(enable_plotting=False) as session:
             result = session.run("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nNone")
 
         assert result.plots == []

@@ -12,6 +12,7 @@ from llm_sandbox.evaluation.engines.batch_worker import BatchWorker
 from llm_sandbox.evaluation.engines.dask import DaskEngine
 from llm_sandbox.evaluation.engines.distributed_evaluator import DistributedEvaluator
 from llm_sandbox.evaluation.engines.distribution import distribute
+from llm_sandbox.evaluation.engines.http import HttpEngine
 from llm_sandbox.evaluation.engines.local import LocalEngine
 from llm_sandbox.evaluation.engines.ray import RayEngine
 from llm_sandbox.evaluation.engines.tested_workers import TestedWorkers
@@ -22,6 +23,7 @@ __all__ = [
     "DistributedEvaluator",
     "Engine",
     "EngineName",
+    "HttpEngine",
     "LocalEngine",
     "RayEngine",
     "TestedWorkers",

@@ -8,7 +8,7 @@ from llm_sandbox.exceptions import SandboxError
 
 __all__ = ["Engine", "EngineName", "WorkerLostError"]
 
-EngineName: TypeAlias = Literal["local", "ray", "dask"]
+EngineName: TypeAlias = Literal["local", "ray", "dask", "http"]
 """Name of an engine of this package."""
 
 

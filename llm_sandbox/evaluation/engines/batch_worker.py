@@ -16,7 +16,7 @@ from llm_sandbox.evaluation.sample import Sample
 from llm_sandbox.evaluation.verdict import Verdict
 from llm_sandbox.exceptions import BackendError, SandboxError
 
-__all__ = ["BatchWorker"]
+__all__ = ["BatchWorker", "self_test"]
 
 # The program says what it sees of the engine's environment as well, which is nothing.
 _PROGRAM = """import os
@@ -62,7 +62,7 @@ class BatchWorker:
         try:
             evaluator, threads = self._open()
             if message.get("check"):
-                return encode(_check(evaluator))
+                return encode(self_test(evaluator))
             samples = [read_sample(record) for record in message["samples"]]
             results = _run_all(evaluator, threads, samples)
         except SandboxError as error:
@@ -109,7 +109,7 @@ def _run_all(
             future.cancel()
 
 
-def _check(evaluator: Evaluator) -> dict[str, Any]:
+def self_test(evaluator: Evaluator) -> dict[str, Any]:
     """Return facts about the worker, after programs whose verdicts are known.
 
     Raises:

@@ -7,6 +7,7 @@ from typing import Literal, Self
 from llm_sandbox.evaluation.engines.base import Engine, EngineName
 from llm_sandbox.evaluation.engines.dask import DaskEngine
 from llm_sandbox.evaluation.engines.distribution import distribute
+from llm_sandbox.evaluation.engines.http import HttpEngine
 from llm_sandbox.evaluation.engines.local import LocalEngine
 from llm_sandbox.evaluation.engines.messages import encode_setup
 from llm_sandbox.evaluation.engines.ray import RayEngine
@@ -154,9 +155,12 @@ def _find(engine: Engine | str, workers: int | Literal["auto"]) -> Engine:
         return RayEngine(cpus=number)
     if engine == "dask":
         return DaskEngine(cpus=number)
+    if engine == "http" and number is None:
+        return HttpEngine()
     if isinstance(engine, str) or not isinstance(engine, Engine):
         raise ValidationError(
-            f"invalid engine: expected None, 'local', 'ray', 'dask' or an Engine, got {engine!r}",
+            "invalid engine: expected None, 'local', 'ray', 'dask', 'http' or an Engine, got "
+            f"{engine!r}",
             parameter="engine",
         )
     if number is not None:

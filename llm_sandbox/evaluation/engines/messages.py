@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from llm_sandbox.backends.base import Backend
 from llm_sandbox.evaluation.datasets.own_format import (
     sample_from_json,
     sample_to_json,
@@ -80,12 +81,13 @@ def encode_setup(
     )
 
 
-def make_evaluator(setup: bytes, workers: int | None) -> Evaluator:
+def make_evaluator(setup: bytes, workers: int | None, backend: Backend | None = None) -> Evaluator:
     """Return the evaluator of a worker.
 
     Args:
         setup: Made by `encode_setup`.
         workers: Number of tests at the same time; None for the CPUs of this process.
+        backend: Backend in place of the one that the setup names.
 
     Raises:
         BackendUnavailableError: The backend does not work here.
@@ -100,7 +102,7 @@ def make_evaluator(setup: bytes, workers: int | None) -> Evaluator:
         limits=None if message["limits"] is None else EvalLimits(**message["limits"]),
         workers="auto" if workers is None else workers,
         security_policy=None if policy is None else SecurityPolicy.model_validate(policy),
-        **message["options"],
+        **(message["options"] | ({} if backend is None else {"backend": backend})),
     )
 
 

@@ -17,7 +17,7 @@ from llm_sandbox.server.answers import TooLargeError
 from llm_sandbox.server.api import API_KEY
 from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import Guard, RefusedError
-from llm_sandbox.server.v1 import facts, history, sandboxes, sessions
+from llm_sandbox.server.v1 import evaluate, facts, history, sandboxes, sessions
 from llm_sandbox.server.v1.access import Access
 from llm_sandbox.server.v1.problems import (
     MEDIA_TYPE,
@@ -31,7 +31,7 @@ from llm_sandbox.server.v1.terminals import Websockets
 
 __all__ = ["make_api"]
 
-_OWN_REPETITION = ("run",)
+_OWN_REPETITION = ("evaluate", "run")
 """Routes that know their repetitions themselves."""
 _ADMINS = ("keys", "make_key", "revoke_key")
 """Routes for keys with the scope ``admin``."""
@@ -63,7 +63,7 @@ def make_api(fleet: Fleet, guard: Guard) -> Callable[[Scope, Receive, Send], Any
             422: {"model": Problem, "content": {MEDIA_TYPE: {}}},
         },
     )
-    for part in (sessions, sandboxes, history, facts):
+    for part in (sessions, sandboxes, history, evaluate, facts):
         part.add_routes(router, access)
     app.include_router(router)
     websockets = Websockets(access)
@@ -107,7 +107,11 @@ def _route_class(access: Access) -> type[APIRoute]:
                 # Before a body is read and judged, so that only those with a key see a verdict.
                 tenant = access.tenant(request, "admin" if name in _ADMINS else "run")
                 if name not in _STREAMED:
-                    await _check_body(request, access.options.body_bytes)
+                    most = access.options.body_bytes
+                    is_large = name == "evaluate"
+                    await _check_body(
+                        request, max(most, evaluate.LARGEST_BODY) if is_large else most
+                    )
                 if request.method == "GET" or name in _OWN_REPETITION:
                     return await handle(request)
                 return await repetitions.once(tenant, request, lambda: handle(request))

@@ -129,7 +129,7 @@ class FileFacts(BaseModel):
 class ArtifactFacts(BaseModel):
     """Artifact of a run, without its content."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": True})
 
     id: str
     run: int | None = Field(description="Number of the run; null if it is no longer known.")
@@ -200,7 +200,7 @@ def _model_of(result: type, name: str) -> type[BaseModel]:
         known[item.name] = (kind, ...)
     return create_model(
         name,
-        __config__=ConfigDict(extra="allow"),
+        __config__=ConfigDict(json_schema_extra={"additionalProperties": True}),
         __doc__=f"`{result.__name__}`, as its `to_dict` has it.",
         **known,
     )

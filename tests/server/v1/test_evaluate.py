@@ -1,0 +1,167 @@
+"""Evaluations over HTTP: a trainer's requests, and servers as workers of `evaluate`."""
+
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from llm_sandbox.evaluation import EvalLimits, Sample, StdioTest, Task, evaluate
+from llm_sandbox.evaluation.engines import HttpEngine
+from llm_sandbox.exceptions import BackendUnavailableError, ValidationError
+from tests.server.requests import ask
+from tests.server.servers import Served, served
+from tests.server.v1.events import stream
+
+CODES = {
+    "right": ("print(2 * int(input()))", "AC", 1.0),
+    "wrong": ("print(int(input()))", "WA", 0.0),
+    "crash": ("1 / 0", "RTE", 0.0),
+}
+TESTS = [{"kind": "stdio", "stdin": "21", "expected": "42"}]
+BODY: dict[str, Any] = {
+    "samples": [{"id": name, "code": code, "tests": TESTS} for name, (code, *_) in CODES.items()],
+    "limits": {"cpu_time": 2},
+}
+
+
+def verdicts(results: list[dict[str, Any]]) -> dict[str, tuple[str, float]]:
+    return {one["id"]: (one["verdict"], one["score"]) for one in results}
+
+
+EXPECTED = {name: (verdict, score) for name, (_, verdict, score) in CODES.items()}
+
+
+class TestRoutes:
+    def test_results(self, server: Served) -> None:
+        reply = ask(server.port, "POST", "/v1/evaluate", BODY)
+        assert 200 == reply.status, reply.body
+        assert EXPECTED == verdicts(reply.json["results"])
+        assert (3, 0) == (reply.json["done"], reply.json["infra"])
+
+    def test_events(self, server: Served) -> None:
+        """Results come one by one, with ids from which another client goes on."""
+        with stream(server.port, "POST", "/v1/evaluate", BODY) as events:
+            found = list(events)
+        assert ["result"] * 3 + ["done"] == [event.name for event in found]
+        assert EXPECTED == verdicts([event.data for event in found[:3]])
+        name = found[0].id.partition("-")[0]
+        facts = ask(server.port, "GET", f"/v1/evaluations/{name}").json
+        assert ("done", 3, {"AC": 1, "WA": 1, "RTE": 1}) == (
+            facts["state"],
+            facts["done"],
+            facts["verdicts"],
+        )
+        later = {"Last-Event-ID": found[1].id}
+        path = f"/v1/evaluations/{name}/events"
+        with stream(server.port, "GET", path, headers=later) as events:
+            assert found[2:] == list(events)
+
+    def test_a_client_need_not_wait_and_nothing_is_graded_twice(self, server: Served) -> None:
+        key = {"Idempotency-Key": "evaluation"}
+        body = {**BODY, "wait": False}
+        first, second = (ask(server.port, "POST", "/v1/evaluate", body, key) for _ in range(2))
+        assert (202, first.json["id"]) == (first.status, second.json["id"])
+        path = f"/v1/evaluations/{first.json['id']}"
+        assert EXPECTED == verdicts(ask(server.port, "GET", f"{path}/results").json["results"])
+        listed = ask(server.port, "GET", "/v1/evaluations").json
+        assert 1 == [one["id"] for one in listed].count(first.json["id"])
+        other = ask(server.port, "POST", "/v1/evaluate", {**body, "repeat": 2}, key)
+        assert 400 == other.status
+
+    def test_an_evaluation_is_cancelled_and_too_many_are_refused(self, server: Served) -> None:
+        slow = {"code": "import time; time.sleep(2)", "tests": TESTS}
+        samples = [{"id": str(number), **slow} for number in range(200)]
+        body = {"samples": samples, "wait": False}
+        made = [ask(server.port, "POST", "/v1/evaluate", body) for _ in range(3)]
+        assert [202, 202, 429] == [reply.status for reply in made]
+        assert "retry-after" in made[2].headers
+        for reply in made[:2]:
+            path = f"/v1/evaluations/{reply.json['id']}"
+            assert 204 == ask(server.port, "DELETE", path).status
+            refused = ask(server.port, "GET", f"{path}/results").json
+            assert "the evaluation was cancelled" == refused["detail"]
+
+    @pytest.mark.parametrize(
+        ("change", "words"),
+        [
+            ({"limits": {"memory": "900g"}}, "the operator of this server allows"),
+            ({"limits": {"colour": 1}}, "invalid limits"),
+            ({"samples": [*BODY["samples"], BODY["samples"][0]]}, "different ids"),
+            ({"samples": [{"id": "x"}]}, "expected code or completion"),
+            ({"tasks": {"x": {"colour": 1}}}, "colour"),
+            ({"language": "cobol"}, "cobol"),
+            ({"backend": "local"}, "backend"),
+        ],
+    )
+    def test_what_is_wrong_is_refused(
+        self, server: Served, change: dict[str, Any], words: str
+    ) -> None:
+        reply = ask(server.port, "POST", "/v1/evaluate", {**BODY, **change})
+        assert (400, True) == (reply.status, words in reply.json["detail"]), reply.body
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[Served]:
+    with served() as running:
+        yield running
+
+
+def _samples(count: int) -> list[Sample]:
+    codes = [code for code, *_ in CODES.values()]
+    return [Sample(str(n), codes[n % 3], task="double") for n in range(count)]
+
+
+TASKS = [
+    Task(id="double", tests=(StdioTest("21", "42"),)),
+    Task(id="unused", tests=(StdioTest("", ""),)),
+]
+OPTIONS: dict[str, Any] = {
+    "tasks": TASKS,
+    "limits": EvalLimits(cpu_time=2),
+    "progress_bar": False,
+}
+
+
+class TestEngine:
+    def test_the_results_are_those_of_this_process(
+        self, server: Served, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SANDBOX_SERVERS", server.url)
+        there = evaluate(_samples(9), engine="http", **OPTIONS)
+        here = evaluate(_samples(9), **OPTIONS)
+
+        def facts(report: Any) -> dict[str, tuple[Any, ...]]:
+            return {one.id: (one.verdict, one.score, one.key) for one in report}
+
+        assert facts(here) == facts(there)
+
+    def test_a_dead_server_costs_no_sample(self, server: Served, other: Served) -> None:
+        """One of two servers is killed in the middle, and a third never answered."""
+        seen = 0
+
+        def kill(_: Any) -> None:
+            nonlocal seen
+            seen += 1
+            if seen == 3:
+                other.process.send_signal(signal.SIGKILL)
+
+        engine = HttpEngine([server.url, other.url, "http://127.0.0.1:9"])
+        report = evaluate(_samples(60), engine=engine, on_progress=kill, **OPTIONS)
+        assert -signal.SIGKILL == other.process.wait(30)
+        assert 60 == len(report)
+        codes = list(EXPECTED.values())
+        for one in report:
+            assert codes[int(one.id) % 3] == (str(one.verdict), one.score)
+
+    def test_without_a_server_nothing_is_scored(self) -> None:
+        with pytest.raises(BackendUnavailableError, match="does not answer"):
+            evaluate(_samples(3), engine=HttpEngine(["http://127.0.0.1:9"]), **OPTIONS)
+
+    def test_addresses_are_needed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("SANDBOX_SERVERS", raising=False)
+        with pytest.raises(ValidationError, match="expected addresses, got none"):
+            HttpEngine()
+        options = {**OPTIONS, "backend": "bubblewrap"}
+        with pytest.raises(ValidationError, match="each server has its own"):
+            evaluate(_samples(3), engine=HttpEngine(["http://127.0.0.1:9"]), **options)
