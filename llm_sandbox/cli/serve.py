@@ -82,7 +82,7 @@ def serve(
         Option("--drain", help="Seconds that running code gets at the end.", metavar="S"),
     ] = 10.0,
 ) -> None:
-    """Serve sandboxes over HTTP to clients of E2B, SandboxFusion, Piston and OpenAI's containers.
+    """Serve sandboxes over HTTP to clients of E2B, Jupyter, SandboxFusion, Piston and OpenAI.
 
     SIGTERM ends it in order; a second one at once. Requests are logged as JSON, without any code.
     """

@@ -15,12 +15,14 @@ from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.selection import resolve
 from llm_sandbox.create import create_session
 from llm_sandbox.exceptions import (
+    BackendUnavailableError,
     ContainerError,
     ErrorCode,
     ErrorFacts,
     ImageNotFoundError,
     SandboxError,
     SandboxNotFoundError,
+    ToolchainNotFoundError,
     UnsupportedError,
     ValidationError,
 )
@@ -189,7 +191,7 @@ class Fleet:
                 session_timeout=timeout_s,
             )
             session.open()
-            sandbox_id = secrets.token_hex(10)
+            sandbox_id = secrets.token_hex(16)
             live = LiveSandbox(
                 sandbox_id,
                 tenant,
@@ -264,6 +266,15 @@ class Fleet:
         """
         handler = LanguageHandlerFactory.create_handler("python")
         resolve(self.options.backend, handler.name, handler.toolchain)[0].check()
+
+    def has_language(self, lang: str) -> bool:
+        """Return whether sandboxes of this server have what runs a language."""
+        handler = LanguageHandlerFactory.create_handler(lang)
+        try:
+            resolve(self.options.backend, handler.name, handler.toolchain)
+        except (BackendUnavailableError, ToolchainNotFoundError):
+            return False
+        return True
 
     def check_timeout(self, seconds: object) -> float:
         """Return the timeout of a sandbox, in seconds; None is the server's default.

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SupportedLanguage
@@ -22,7 +23,7 @@ from llm_sandbox.server.programs import ProgramTable
 from llm_sandbox.server.watchers import Watcher
 from llm_sandbox.session.session import BaseSession
 
-__all__ = ["LIVE_KEY", "LiveSandbox", "NewSandbox"]
+__all__ = ["LIVE_KEY", "Attachment", "LiveSandbox", "NewSandbox"]
 
 LIVE_KEY = "llm_sandbox.live"
 """Key of a request's scope for the sandbox that it is for."""
@@ -59,6 +60,13 @@ class NewSandbox:
     """Its network."""
     memory_bytes: int | None = None
     """Its memory; None for the server's limit, which is the most."""
+
+
+class Attachment(Protocol):
+    """What an API needs for a sandbox of its own, and what ends with that."""
+
+    def close(self) -> None:
+        """End it."""
 
 
 class LiveSandbox:
@@ -103,6 +111,9 @@ class LiveSandbox:
         self._contexts: dict[str, Context] = {first.id: first}
         self._defaults: dict[str, Context] = {first.language: first}
         self._watchers: dict[str, Watcher] = {}
+        self._is_ending = False
+        self.attachment: Attachment | None = None
+        """What its API has attached."""
 
     @property
     def has_ended(self) -> bool:
@@ -132,13 +143,30 @@ class LiveSandbox:
     def end(self) -> None:
         """End it with everything in it."""
         with self._lock:
+            self._is_ending = True
+            attachment, self.attachment = self.attachment, None
             contexts = [one for one in self._contexts.values() if one.session is not self._session]
             self._contexts = {}
             self._watchers = {}
+        if attachment is not None:
+            attachment.close()
         for context in contexts:
             with contextlib.suppress(SandboxError):
                 context.session.close()
         self._session.close()
+
+    def attach(self, attachment: Attachment) -> None:
+        """Attach what its API needs for it, which is closed with it.
+
+        Raises:
+            SandboxNotFoundError: It has ended.
+        """
+        with self._lock:
+            if not self._is_ending:
+                self.attachment = attachment
+                return
+        attachment.close()
+        raise SandboxNotFoundError(self.id, hint=None)
 
     # --- interpreters
 

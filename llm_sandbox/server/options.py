@@ -110,8 +110,9 @@ class ServerOptions:
                 )
 
     def template(self, name: str) -> Template | None:
-        """Return a template by its name; None if there is none."""
-        return self.templates.get(name) or TEMPLATES.get(name)
+        """Return a template by its name, or a language's own; None if there is none."""
+        own = Template(name) if name in registry.available() else None
+        return self.templates.get(name) or TEMPLATES.get(name) or own
 
     @property
     def template_names(self) -> list[str]:

@@ -23,6 +23,7 @@ _SWEEP_EVERY_S = 5.0
 _CLOSE_S = 3
 _MOST_CONNECTIONS = 20_000
 _KEEP_ALIVE_S = 75
+_PING_S = 30.0
 
 
 def serve(
@@ -62,6 +63,8 @@ def serve(
             timeout_graceful_shutdown=_CLOSE_S,
             limit_concurrency=_MOST_CONNECTIONS,
             ws_max_size=options.body_bytes,
+            ws_ping_interval=_PING_S,
+            ws_ping_timeout=_PING_S,
             h11_max_incomplete_event_size=1 << 16,
             http="h11",
             ws="websockets-sansio",
