@@ -81,6 +81,7 @@ class LiveSandbox:
         timeout_s: Seconds until it ends.
         access_token: Token that opens its files and programs.
         traffic_token: Token that opens its interpreters and ports.
+        is_kept: Whether it outlives the server.
     """
 
     def __init__(
@@ -93,6 +94,8 @@ class LiveSandbox:
         timeout_s: float,
         access_token: str,
         traffic_token: str,
+        *,
+        is_kept: bool = False,
     ) -> None:
         self.id = sandbox_id
         self.tenant = tenant
@@ -100,6 +103,7 @@ class LiveSandbox:
         self.backend = backend
         self.access_token = access_token
         self.traffic_token = traffic_token
+        self.is_kept = is_kept
         self.started_at = self.active_at = time.time()
         self.ends_at = self.started_at + timeout_s
         self.timeout_s = timeout_s
@@ -140,8 +144,19 @@ class LiveSandbox:
         """Note that a client uses it."""
         self.active_at = time.time()
 
+    def leave(self) -> None:
+        """Let it outlive this server, with its first interpreter, its files and its programs."""
+        self._session.interrupt()
+        self._let_go()
+        self._session.detach()
+
     def end(self) -> None:
         """End it with everything in it."""
+        self._let_go()
+        self._session.close()
+
+    def _let_go(self) -> None:
+        """End what this server has for it."""
         with self._lock:
             self._is_ending = True
             attachment, self.attachment = self.attachment, None
@@ -153,7 +168,6 @@ class LiveSandbox:
         for context in contexts:
             with contextlib.suppress(SandboxError):
                 context.session.close()
-        self._session.close()
 
     def attach(self, attachment: Attachment) -> None:
         """Attach what its API needs for it, which is closed with it.

@@ -1,5 +1,6 @@
 """Options of the server: what its operator allows."""
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -82,6 +83,9 @@ class ServerOptions:
     """Largest uploaded file."""
     drain_s: float = 10.0
     """Seconds that running code gets when the server ends."""
+    keep: str | os.PathLike[str] | None = None
+    """Folder for sandboxes that outlive the server, and are found by the next one with the same
+    folder; None ends them with it."""
 
     def __post_init__(self) -> None:
         if self.backend == SandboxBackend.LOCAL:

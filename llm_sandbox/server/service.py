@@ -53,6 +53,7 @@ def serve(
     try:
         # A backend that does not work here is reported before the first client finds out.
         fleet.check()
+        fleet.recover()
         config = uvicorn.Config(
             Router(fleet, guard),
             log_config=None,
@@ -144,6 +145,7 @@ class _Service:
         while True:
             await asyncio.sleep(_SWEEP_EVERY_S)
             await in_thread(self._fleet.sweep)
+            await in_thread(self._fleet.end_orphans)
 
 
 @contextlib.asynccontextmanager

@@ -1,5 +1,6 @@
 """Kernels for Jupyter's clients, by clients of Jupyter's own and on the wire."""
 
+import contextlib
 import gc
 import json
 import os
@@ -29,6 +30,8 @@ from tests.server.servers import PATIENCE_S, Served, served
 
 MANAGER = "jupyter_server.gateway.managers.GatewayKernelManager"
 KERNELS = {"r": "ir"}
+IDLE = int(os.environ.get("LLM_SANDBOX_TEST_IDLE", "200"))
+"""Number of websockets that say nothing."""
 pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -544,6 +547,17 @@ class TestAttacks:
             assert "the kernel died" in text(client.answers(client.ask(code)))
             assert "2" == text(client.run("1 + 1"))
         mine.end(kernel_id)
+
+    def test_idle_websockets_hold_up_nobody(self, mine: Gateway, python: str) -> None:
+        """The control: each of them is alive, and hears what the kernel says."""
+        with contextlib.ExitStack() as stack:
+            idle = [stack.enter_context(mine.front(python)) for _ in range(IDLE)]
+            with mine.front(python) as client:
+                assert "'heard'" == text(client.run("'heard'"))
+            assert IDLE == mine.model(python)["connections"]
+            for one in (idle[0], idle[-1]):
+                one.until(lambda seen: "'heard'" == text([seen]))
+        until(lambda: mine.model(python)["connections"] == 0)
 
     def test_a_client_that_does_not_read_holds_up_the_program(self, mine: Gateway) -> None:
         """Its program waits, the server's memory does not grow, and an interrupt still works."""
