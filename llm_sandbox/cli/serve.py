@@ -81,8 +81,17 @@ def serve(
         float,
         Option("--drain", help="Seconds that running code gets at the end.", metavar="S"),
     ] = 10.0,
+    keep: Annotated[
+        str | None,
+        Option(
+            "--keep",
+            help="Folder for sandboxes that outlive the server; the next one with the same folder "
+            "finds them again.",
+            metavar="DIR",
+        ),
+    ] = None,
 ) -> None:
-    """Serve sandboxes over HTTP to clients of E2B, SandboxFusion, Piston and OpenAI's containers.
+    """Serve sandboxes over HTTP to clients of E2B, Jupyter, SandboxFusion, Piston and OpenAI.
 
     SIGTERM ends it in order; a second one at once. Requests are logged as JSON, without any code.
     """
@@ -107,6 +116,7 @@ def serve(
             domain=domain,
             quotas=Quotas(sandboxes=sandboxes, programs=programs),
             drain_s=drain,
+            keep=keep,
         )
 
         def say(chosen: int) -> None:

@@ -173,6 +173,8 @@ class WireKernel(IPythonKernel):
         handler = self.shell_handlers.get(kind) or self.control_handlers.get(kind)
         if kind == "llm_sandbox_call":
             handler = functools.partial(self._call, buffers)
+        elif kind.startswith("comm_"):
+            message["buffers"] = list(buffers)
         if handler is None:
             return
         self.wire.cork()

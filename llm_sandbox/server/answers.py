@@ -43,6 +43,7 @@ __all__ = [
     "Emit",
     "EventStream",
     "TooLargeError",
+    "check_length",
     "error_json",
     "in_long_thread",
     "in_thread",
@@ -142,12 +143,24 @@ def _limiter(name: RunVar[CapacityLimiter], size: int) -> CapacityLimiter:
         return limiter
 
 
+def check_length(request: Request, most: int) -> None:
+    """Check the length that a body says to have, before any of it is read.
+
+    Raises:
+        TooLargeError: It says more than `most` bytes.
+    """
+    length = request.headers.get("content-length", "0")
+    if not length.isdigit() or int(length[:20]) > most:
+        raise TooLargeError(f"the body of the request is larger than {most} bytes")
+
+
 async def read_body(request: Request, most: int) -> bytes:
     """Return the body of a request.
 
     Raises:
         TooLargeError: It has more than `most` bytes.
     """
+    check_length(request, most)
     body = bytearray()
     async for piece in request.stream():
         body += piece

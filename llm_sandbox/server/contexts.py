@@ -9,6 +9,7 @@ from llm_sandbox.backends.base import Backend, KernelSpec, Machine, MachineSpec,
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.sandbox.parts import machine_of, network_of
 from llm_sandbox.session.config import SessionConfig
 from llm_sandbox.session.session import BaseSession
 
@@ -66,8 +67,8 @@ class _LentMachine:
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
-        self._machine: Machine = sandbox._machine
-        self.network = sandbox._network
+        self._machine: Machine = machine_of(sandbox)
+        self.network = network_of(sandbox)
         self._kernels: list[str] = []
 
     def __getattr__(self, name: str) -> Any:

@@ -8,20 +8,25 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_network
 from typing import Unpack
 
 from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.backends.selection import resolve
 from llm_sandbox.create import SessionOptions, create_session
 from llm_sandbox.exceptions import (
+    BackendUnavailableError,
     ContainerError,
+    ContainerGoneError,
     ErrorCode,
     ErrorFacts,
     ImageNotFoundError,
     SandboxError,
     SandboxNotFoundError,
+    SessionBusyError,
+    ToolchainNotFoundError,
     UnsupportedError,
     ValidationError,
 )
@@ -30,8 +35,11 @@ from llm_sandbox.limits import Limits
 from llm_sandbox.network import Network, NetworkRules
 from llm_sandbox.sandbox import Sandbox
 from llm_sandbox.server.evaluations import EvaluationTable
+from llm_sandbox.server.ledger import Entry, Ledger
 from llm_sandbox.server.live_sandbox import LiveSandbox, NewSandbox
 from llm_sandbox.server.options import ServerOptions, Template
+from llm_sandbox.session.detached import find_session
+from llm_sandbox.session.session import BaseSession
 
 __all__ = ["DrainingError", "Fleet", "QuotaExceededError"]
 
@@ -39,6 +47,9 @@ _MINUTE_S = 60.0
 _REMEMBERED_S = 600.0
 """Seconds for which an idempotency key is remembered."""
 _BUSY_RETRY_S = 5.0
+_ATTACH_S = 20.0
+_KEPT_APIS = ("e2b", "openai")
+"""APIs whose sandboxes are kept; a kernel of Jupyter ends with its clients' connections."""
 
 
 class QuotaExceededError(ContainerError):
@@ -108,10 +119,13 @@ class Fleet:
 
     def __init__(self, options: ServerOptions | None = None) -> None:
         self.options = options or ServerOptions()
-        self._secret = secrets.token_bytes(32)
+        keep = self.options.keep
+        self._ledger = None if keep is None else Ledger(keep)
+        self._secret = secrets.token_bytes(32) if self._ledger is None else self._ledger.secret
         self._lock = threading.Lock()
         self._tenants: dict[str, _Tenant] = {}
         self._all: dict[str, LiveSandbox] = {}
+        self._creating: set[str] = set()
         self._promises: dict[tuple[str, str], _Promise] = {}
         self._active = 0
         self.is_draining = False
@@ -136,7 +150,7 @@ class Fleet:
             ValidationError: An option is invalid.
         """
         if idempotency_key is None:
-            return self._create(tenant, request)
+            return self._create(tenant, request, None)
         place = (tenant, idempotency_key)
         with self._lock:
             self._forget_promises()
@@ -154,7 +168,7 @@ class Fleet:
                 raise DrainingError("the first request with this Idempotency-Key has failed")
             return promise.outcome
         try:
-            promise.outcome = self._create(tenant, request)
+            promise.outcome = self._create(tenant, request, idempotency_key)
             return promise.outcome
         finally:
             if promise.outcome is None:
@@ -168,7 +182,7 @@ class Fleet:
             if promise.made_at < limit:
                 del self._promises[place]
 
-    def _create(self, tenant: str, request: NewSandbox) -> LiveSandbox:
+    def _create(self, tenant: str, request: NewSandbox, idempotency_key: str | None) -> LiveSandbox:
         template = self.options.template(request.template)
         if template is None:
             known = ", ".join(self.options.template_names)
@@ -184,6 +198,8 @@ class Fleet:
         template = Template(request.lang or template.lang, template.image)
         with self._admitted(tenant) as state:
             backend = self._backend(state, template)
+            sandbox_id = secrets.token_hex(16)
+            is_kept = self._ledger is not None and request.api in _KEPT_APIS
             options: SessionOptions = {
                 **request.session,
                 "workdir": request.workdir,
@@ -191,26 +207,97 @@ class Fleet:
                 "limits": self._limits(request),
                 "network": request.network,
                 "session_timeout": timeout_s,
+                "name": self._ledger.name(sandbox_id) if self._ledger and is_kept else None,
+                "on_exit": "keep" if is_kept else "destroy",
             }
-            session = create_session(backend, template.image, None, template.lang, **options)
-            session.open()
-            sandbox_id = secrets.token_hex(10)
-            live = LiveSandbox(
-                sandbox_id,
-                tenant,
-                request,
-                session,
-                backend,
-                timeout_s,
-                self._token(sandbox_id, "access"),
-                self._token(sandbox_id, "traffic"),
+            # A kept one is made by a process of its own, which looks for the backend itself.
+            session = create_session(
+                backend.name if is_kept else backend, template.image, None, template.lang, **options
             )
+            with self._being_created(sandbox_id):
+                entry = Entry(sandbox_id, tenant, request, time.time(), timeout_s, idempotency_key)
+                if self._ledger is not None and is_kept:
+                    self._ledger.write(entry)
+                try:
+                    session.open()
+                except BaseException:
+                    if self._ledger is not None and is_kept:
+                        self._ledger.remove(sandbox_id)
+                    raise
+                live = self._live(sandbox_id, tenant, request, session, backend, timeout_s, is_kept)
+                if self._ledger is not None and is_kept:
+                    self._ledger.write(replace(entry, started_at=live.started_at))
+                with self._lock:
+                    if not self.is_draining:
+                        state.sandboxes[sandbox_id] = self._all[sandbox_id] = live
+                        return live
+                self._end(live)
+                raise DrainingError()
+
+    def _live(
+        self,
+        sandbox_id: str,
+        tenant: str,
+        request: NewSandbox,
+        session: BaseSession,
+        backend: Backend,
+        timeout_s: float,
+        is_kept: bool,
+    ) -> LiveSandbox:
+        return LiveSandbox(
+            sandbox_id,
+            tenant,
+            request,
+            session,
+            backend,
+            timeout_s,
+            self._token(sandbox_id, "access"),
+            self._token(sandbox_id, "traffic"),
+            is_kept=is_kept,
+        )
+
+    @contextlib.contextmanager
+    def _being_created(self, sandbox_id: str) -> Iterator[None]:
+        with self._lock:
+            self._creating.add(sandbox_id)
+        try:
+            yield
+        finally:
             with self._lock:
-                if not self.is_draining:
-                    state.sandboxes[sandbox_id] = self._all[sandbox_id] = live
-                    return live
-            live.end()
-            raise DrainingError()
+                self._creating.discard(sandbox_id)
+
+    def recover(self) -> None:
+        """Find the kept sandboxes of an earlier server again.
+
+        Raises:
+            ValidationError: The folder has something else than the entries of such.
+        """
+        if self._ledger is None:
+            return
+        for entry in self._ledger.entries():
+            try:
+                session = _attach(self._ledger.name(entry.id))
+            except (SandboxNotFoundError, ContainerGoneError):
+                # It has ended, or is incomplete. One that is being made is an orphan later.
+                self._ledger.end(entry.id)
+                continue
+            backend = get_backend(session.sandbox.isolation.backend)
+            live = self._live(
+                entry.id, entry.tenant, entry.request, session, backend, entry.timeout_s, True
+            )
+            live.started_at = entry.started_at
+            record = self._ledger.living().get(entry.id)
+            if record is not None and record.ends_at is not None:
+                live.ends_at = record.ends_at
+            state = self._tenants.setdefault(entry.tenant, _Tenant())
+            state.sandboxes[entry.id] = self._all[entry.id] = live
+            if entry.idempotency_key is not None:
+                promise = _Promise(
+                    entry.request, time.monotonic() - (time.time() - entry.started_at)
+                )
+                promise.outcome = live
+                promise.done.set()
+                self._promises[entry.tenant, entry.idempotency_key] = promise
 
     @contextlib.contextmanager
     def _admitted(self, tenant: str) -> Iterator[_Tenant]:
@@ -269,6 +356,15 @@ class Fleet:
         """
         handler = LanguageHandlerFactory.create_handler("python")
         resolve(self.options.backend, handler.name, handler.toolchain)[0].check()
+
+    def has_language(self, lang: str) -> bool:
+        """Return whether sandboxes of this server have what runs a language."""
+        handler = LanguageHandlerFactory.create_handler(lang)
+        try:
+            resolve(self.options.backend, handler.name, handler.toolchain)
+        except (BackendUnavailableError, ToolchainNotFoundError):
+            return False
+        return True
 
     def check_timeout(self, seconds: object) -> float:
         """Return the timeout of a sandbox, in seconds; None is the server's default.
@@ -331,7 +427,12 @@ class Fleet:
     def kill(self, live: LiveSandbox) -> None:
         """End a sandbox."""
         self._drop(live)
+        self._end(live)
+
+    def _end(self, live: LiveSandbox) -> None:
         live.end()
+        if self._ledger is not None and live.is_kept:
+            self._ledger.remove(live.id)
 
     def _drop(self, live: LiveSandbox) -> None:
         with self._lock:
@@ -347,7 +448,18 @@ class Fleet:
         for live in ended:
             self._drop(live)
             with contextlib.suppress(SandboxError):
-                live.end()
+                self._end(live)
+
+    def end_orphans(self) -> None:
+        """End kept sandboxes that no client knows; an earlier server was killed making them."""
+        if self._ledger is None:
+            return
+        # Before the others: what is made after that is no orphan.
+        living = self._ledger.living()
+        with self._lock:
+            known = self._all.keys() | self._creating
+        for sandbox_id in living.keys() - known:
+            self._ledger.end(sandbox_id)
 
     def _token(self, sandbox_id: str, purpose: str) -> str:
         words = f"{purpose}:{sandbox_id}".encode()
@@ -460,7 +572,7 @@ class Fleet:
             time.sleep(0.05)
 
     def close(self) -> None:
-        """End every sandbox, and all tenants' backends."""
+        """End every sandbox, but for those that are kept, and all tenants' backends."""
         self.is_draining = True
         with self._lock:
             living = list(self._all.values())
@@ -469,11 +581,17 @@ class Fleet:
             self._tenants = {}
         for live in living:
             with contextlib.suppress(SandboxError):
-                live.end()
+                if live.is_kept and not live.has_ended:
+                    live.leave()
+                else:
+                    self._end(live)
         for state in states:
             state.evaluations.cancel()
             for backend in state.backends.values():
                 backend.close()
+        ledger, self._ledger = self._ledger, None
+        if ledger is not None:
+            ledger.close()
 
 
 def _check_public(network: Network) -> None:
@@ -491,3 +609,15 @@ def _check_public(network: Network) -> None:
             raise UnsupportedError(
                 f"the address {one}", reason="clients of this server reach public addresses only"
             )
+
+
+def _attach(name: str) -> BaseSession:
+    """Attach to a kept session; its daemon may not have noticed yet that a server was killed."""
+    end = time.monotonic() + _ATTACH_S
+    while True:
+        try:
+            return find_session(name)
+        except SessionBusyError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SupportedLanguage
@@ -25,7 +26,7 @@ from llm_sandbox.server.runs import RunTable
 from llm_sandbox.server.watchers import Watcher
 from llm_sandbox.session.session import BaseSession
 
-__all__ = ["LIVE_KEY", "LiveSandbox", "NewSandbox"]
+__all__ = ["LIVE_KEY", "Attachment", "LiveSandbox", "NewSandbox"]
 
 LIVE_KEY = "llm_sandbox.live"
 """Key of a request's scope for the sandbox that it is for."""
@@ -70,6 +71,13 @@ class NewSandbox:
     """Further options of its first interpreter, as `create_session` takes them."""
 
 
+class Attachment(Protocol):
+    """What an API needs for a sandbox of its own, and what ends with that."""
+
+    def close(self) -> None:
+        """End it."""
+
+
 class LiveSandbox:
     """Sandbox that lives, and everything that clients have started in it. Thread-safe.
 
@@ -82,6 +90,7 @@ class LiveSandbox:
         timeout_s: Seconds until it ends.
         access_token: Token that opens its files and programs.
         traffic_token: Token that opens its interpreters and ports.
+        is_kept: Whether it outlives the server.
     """
 
     def __init__(
@@ -94,6 +103,8 @@ class LiveSandbox:
         timeout_s: float,
         access_token: str,
         traffic_token: str,
+        *,
+        is_kept: bool = False,
     ) -> None:
         self.id = sandbox_id
         self.tenant = tenant
@@ -101,6 +112,7 @@ class LiveSandbox:
         self.backend = backend
         self.access_token = access_token
         self.traffic_token = traffic_token
+        self.is_kept = is_kept
         self.started_at = self.active_at = time.time()
         self.ends_at = self.started_at + timeout_s
         self.timeout_s = timeout_s
@@ -113,6 +125,9 @@ class LiveSandbox:
         self._contexts: dict[str, Context] = {first.id: first}
         self._defaults: dict[str, Context] = {first.language: first}
         self._watchers: dict[str, Watcher] = {}
+        self._is_ending = False
+        self.attachment: Attachment | None = None
+        """What its API has attached."""
 
     @property
     def has_ended(self) -> bool:
@@ -144,17 +159,44 @@ class LiveSandbox:
         """Note that a client uses it."""
         self.active_at = time.time()
 
+    def leave(self) -> None:
+        """Let it outlive this server, with its first interpreter, its files and its programs."""
+        self._session.interrupt()
+        self._let_go()
+        self._session.detach()
+
     def end(self) -> None:
         """End it with everything in it."""
+        self._let_go()
+        self._session.close()
+
+    def _let_go(self) -> None:
+        """End what this server has for it."""
         with self._lock:
+            self._is_ending = True
+            attachment, self.attachment = self.attachment, None
             contexts = [one for one in self._contexts.values() if one.session is not self._session]
             self._contexts = {}
             self._watchers = {}
         self.runs.stop()
+        if attachment is not None:
+            attachment.close()
         for context in contexts:
             with contextlib.suppress(SandboxError):
                 context.session.close()
-        self._session.close()
+
+    def attach(self, attachment: Attachment) -> None:
+        """Attach what its API needs for it, which is closed with it.
+
+        Raises:
+            SandboxNotFoundError: It has ended.
+        """
+        with self._lock:
+            if not self._is_ending:
+                self.attachment = attachment
+                return
+        attachment.close()
+        raise SandboxNotFoundError(self.id, hint=None)
 
     # --- interpreters
 

@@ -1,5 +1,6 @@
 """Options of the server: what its operator allows."""
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -84,6 +85,9 @@ class ServerOptions:
     """Largest uploaded file."""
     drain_s: float = 10.0
     """Seconds that running code gets when the server ends."""
+    keep: str | os.PathLike[str] | None = None
+    """Folder for sandboxes that outlive the server, and are found by the next one with the same
+    folder; None ends them with it."""
 
     def __post_init__(self) -> None:
         if self.backend == SandboxBackend.LOCAL:
@@ -112,8 +116,9 @@ class ServerOptions:
                 )
 
     def template(self, name: str) -> Template | None:
-        """Return a template by its name; None if there is none."""
-        return self.templates.get(name) or TEMPLATES.get(name)
+        """Return a template by its name, or a language's own; None if there is none."""
+        own = Template(name) if name in registry.available() else None
+        return self.templates.get(name) or TEMPLATES.get(name) or own
 
     @property
     def template_names(self) -> list[str]:

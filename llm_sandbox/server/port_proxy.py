@@ -17,6 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake
 from websockets.typing import Subprotocol
 
 from llm_sandbox.exceptions import SandboxError
+from llm_sandbox.sandbox.parts import machine_of
 from llm_sandbox.server.answers import in_thread
 from llm_sandbox.server.api import API_KEY
 from llm_sandbox.server.fleet import Fleet
@@ -76,7 +77,7 @@ class PortProxy:
                 await _fail(scope, receive, send, error.status, error.message, live.id)
                 return
             try:
-                far = await in_thread(live.sandbox._machine.connect, port)
+                far = await in_thread(machine_of(live.sandbox).connect, port)
             except (OSError, SandboxError):
                 words = f"The sandbox is running but port {port} is not open"
                 await _fail(scope, receive, send, 502, words, live.id)

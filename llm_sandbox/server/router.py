@@ -19,6 +19,7 @@ from llm_sandbox.server.api import API_KEY, Api, route_name
 from llm_sandbox.server.e2b import control_plane, envd, interpreter, signed_links
 from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import Guard, RefusedError, header, host_of
+from llm_sandbox.server.jupyter import api as jupyter
 from llm_sandbox.server.live_sandbox import LIVE_KEY
 from llm_sandbox.server.metrics import Metrics
 from llm_sandbox.server.page import make_page
@@ -54,7 +55,9 @@ class Router:
             **dict.fromkeys(control_plane.ROOTS, control),
             "run_code": (fusion := sandbox_fusion.make_api(fleet, guard)),
             "run_jupyter": fusion,
-            "api": piston.make_api(fleet, guard),
+            "api": (gateway := jupyter.make_api(fleet, guard)),
+            **dict.fromkeys(("gw", "kernelspecs"), gateway),
+            "api/v2": piston.make_api(fleet, guard),
             "v1": (own := v1.make_api(fleet, guard)),
             "v1/containers": openai_containers.make_api(fleet, guard),
             "openapi.json": own,
@@ -77,7 +80,7 @@ class Router:
         seen = {"status": 101 if scope["type"] == "websocket" else 500, "bytes": 0}
 
         async def note(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 seen["status"] = message["status"]
                 identity = (b"x-request-id", request_id.encode())
                 message = {**message, "headers": [*message.get("headers", ()), identity]}
@@ -119,6 +122,8 @@ class Router:
                 root = "sandboxes"
             elif f"{scope['path']}/".startswith("/v1/containers/"):
                 root = "v1/containers"
+            elif scope["path"].startswith("/api/v2/"):
+                root = "api/v2"
             app = self._by_path.get(root, self._by_path["sandboxes"])
             await app(scope, receive, send)
 

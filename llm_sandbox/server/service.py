@@ -23,6 +23,7 @@ _SWEEP_EVERY_S = 5.0
 _CLOSE_S = 3
 _MOST_CONNECTIONS = 20_000
 _KEEP_ALIVE_S = 75
+_PING_S = 30.0
 
 
 def serve(
@@ -52,6 +53,7 @@ def serve(
     try:
         # A backend that does not work here is reported before the first client finds out.
         fleet.check()
+        fleet.recover()
         config = uvicorn.Config(
             Router(fleet, guard),
             log_config=None,
@@ -62,6 +64,8 @@ def serve(
             timeout_graceful_shutdown=_CLOSE_S,
             limit_concurrency=_MOST_CONNECTIONS,
             ws_max_size=options.body_bytes,
+            ws_ping_interval=_PING_S,
+            ws_ping_timeout=_PING_S,
             h11_max_incomplete_event_size=1 << 16,
             http="h11",
             ws="websockets-sansio",
@@ -141,6 +145,7 @@ class _Service:
         while True:
             await asyncio.sleep(_SWEEP_EVERY_S)
             await in_thread(self._fleet.sweep)
+            await in_thread(self._fleet.end_orphans)
 
 
 @contextlib.asynccontextmanager

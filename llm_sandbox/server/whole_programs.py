@@ -19,6 +19,7 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.sandbox.parts import machine_of
 from llm_sandbox.sandbox.process import exit_of
 from llm_sandbox.server.fleet import Fleet
 
@@ -138,13 +139,13 @@ def _steps(
         # Beside its other files, which it imports and reads by their names.
         file = posixpath.join(sandbox.workdir, name)
         sandbox.files.write_text(file, program.code)
-        command = program.command or (sandbox._machine.python() or "python3",)
+        command = program.command or (machine_of(sandbox).python() or "python3",)
         return [((*command, file), False, {"PYTHONUNBUFFERED": "1", "MPLBACKEND": "Agg"})]
     file = f"{_FOLDER}/{handler.source_name(program.code)}"
     sandbox.files.write_text(file, textwrap.dedent(program.code))
     folder = handler.shim_folder
     family = folder.parent.name if folder is not None else handler.name
-    shim = sandbox._machine.language_folder(family)
+    shim = machine_of(sandbox).language_folder(family)
     envs = {
         **handler.program_environment(shim, f"{_FOLDER}/displays"),
         "LLM_SANDBOX_DISPLAYS": f"{_FOLDER}/displays",

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 from llm_sandbox.backends.base import Backend, LimitEvents, Machine, MachineSpec
 from llm_sandbox.const import StateOutcome
 from llm_sandbox.data import ExecutionResult
-from llm_sandbox.exceptions import KernelDiedError, SandboxError, SandboxTimeoutError
+from llm_sandbox.exceptions import (
+    ContainerGoneError,
+    KernelDiedError,
+    SandboxError,
+    SandboxTimeoutError,
+)
 from llm_sandbox.kernel.background import Background
 from llm_sandbox.kernel.client import KernelRun
 from llm_sandbox.kernel.output_buffer import OutputBuffer, OutputCallback
@@ -143,6 +148,11 @@ class KernelSession:
                 machine.destroy()
             raise
         self._machine = self._kernel.machine = machine
+        if not claim.state:
+            raise ContainerGoneError(
+                "the session is incomplete: the process that made it was killed meanwhile",
+                hint=f"end it: Sandbox.attach({machine.id!r}).terminate()",
+            )
         self._notes = json.loads(claim.state)
         if not self._notes["has_kernel"]:
             self._kernel.state = KernelState.NONE

@@ -4,6 +4,7 @@ import base64
 import contextlib
 import gzip
 import json
+import select
 import socket
 import stat
 import struct
@@ -22,6 +23,7 @@ from tests.server.requests import Reply, ask, create, inside
 from tests.server.servers import Served, served
 
 pytestmark = pytest.mark.redteam
+FORM = "multipart/form-data; boundary=b"
 
 
 @dataclass
@@ -374,6 +376,50 @@ class TestLoad:
             assert process.memory_info().rss - before < 150 << 20
         # Its code was stopped with it, and the interpreter is there for the next one.
         assert b'"3"' in world.ask("POST", "/execute", {"code": "1 + 2"}, headers).body
+
+    @pytest.mark.parametrize("path", ["/files?path=big", "/execute"])
+    @pytest.mark.parametrize(
+        "kind", ["application/octet-stream", "multipart/form-data; boundary=b"]
+    )
+    def test_ten_gigabytes_are_refused_before_they_come(
+        self, world: World, path: str, kind: str
+    ) -> None:
+        """The control: a small body on the same route is read to its end, or refused as such."""
+        port = 49999 if path == "/execute" else 49983
+        content = {"octet-stream": "application/octet-stream"}.get(kind, FORM)
+        headers = {**inside(world.mine.made, port), "Content-Type": content}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+
+        def status(length: str, body: bytes) -> bytes:
+            head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{lines}{length}\r\n\r\n"
+            with socket.create_connection(("127.0.0.1", world.server.port), 30) as line:
+                line.sendall(head.encode() + body)
+                return line.recv(12)[9:]
+
+        assert b"413" == status(f"Content-Length: {10 << 30}", b"--b\r\n")
+        assert status("Content-Length: 2", b"{}") in (b"200", b"400")
+
+    @pytest.mark.parametrize("path", ["/files?path=big", "/execute"])
+    def test_a_body_without_an_end_is_cut_off(self, world: World, path: str) -> None:
+        """The server holds little of it in memory; the control is the length that it took."""
+        process = psutil.Process(world.server.process.pid)
+        port = 49999 if path == "/execute" else 49983
+        headers = {**inside(world.mine.made, port), "Content-Type": "application/octet-stream"}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{lines}Transfer-Encoding: chunked\r\n\r\n"
+        )
+        before, piece, sent = process.memory_info().rss, b"x" * (1 << 20), 0
+        with socket.create_connection(("127.0.0.1", world.server.port), 60) as line:
+            line.sendall(head.encode())
+            with contextlib.suppress(ConnectionError):
+                while sent < 4 << 30 and not select.select([line], [], [], 0)[0]:
+                    line.sendall(b"100000\r\n" + piece + b"\r\n")
+                    sent += len(piece)
+            with contextlib.suppress(ConnectionError):
+                assert line.recv(12)[9:] in (b"413", b"507", b"")
+        assert 8 << 20 < sent < 3 << 30
+        assert process.memory_info().rss - before < 150 << 20
 
     def test_idle_connections_hold_up_nobody(self, world: World) -> None:
         with contextlib.ExitStack() as idle:

@@ -11,11 +11,10 @@ from typing import Any
 from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.integrations.extras import require
 from llm_sandbox.integrations.jupyter.config import NotebookConfig
-from llm_sandbox.integrations.jupyter.languages import notebook_language
+from llm_sandbox.jupyter.languages import LOGOS, notebook_language
 
 __all__ = ["PROVISIONER", "describe_kernel", "install_kernelspec"]
 
-_LOGOS = Path(__file__).parent / "logo"
 PROVISIONER = "llm-sandbox"
 """Name of the provisioner in kernelspecs."""
 
@@ -110,7 +109,7 @@ def install_kernelspec(
     described = describe_kernel(title, config, env, language.name)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kernel.json").write_text(json.dumps(described, indent=1) + "\n", "utf-8")
-        for logo in _LOGOS.glob("logo-*"):
+        for logo in LOGOS.glob("logo-*"):
             shutil.copyfile(logo, Path(folder, logo.name))
         try:
             placed = kernelspec.KernelSpecManager().install_kernel_spec(

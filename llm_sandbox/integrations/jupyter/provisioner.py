@@ -13,8 +13,8 @@ from jupyter_client.provisioning.provisioner_base import KernelProvisionerBase
 from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.integrations.jupyter.bridge import Bridge
 from llm_sandbox.integrations.jupyter.config import NotebookConfig
-from llm_sandbox.integrations.jupyter.languages import notebook_language
-from llm_sandbox.integrations.jupyter.replies import (
+from llm_sandbox.jupyter.languages import notebook_language
+from llm_sandbox.jupyter.replies import (
     KernelReplies,
     NotebookReplies,
     RunnerReplies,

@@ -2,44 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import zmq
-from jupyter_client.session import Session, utcnow
+from jupyter_client.session import Session
 
-__all__ = ["KernelSockets", "Request"]
+from llm_sandbox.jupyter.relay import Request
+
+__all__ = ["KernelSockets"]
 
 _LINGER_MS = 1000
-
-
-@dataclass(frozen=True)
-class Request:
-    """Message of a front end."""
-
-    identities: Sequence[bytes]
-    """ZeroMQ identities of the sender."""
-    message: Mapping[str, Any]
-    """Header, parent header, metadata and content."""
-    buffers: Sequence[bytes]
-    """Binary buffers of the message."""
-    socket: Any
-    """Socket of the message and its reply."""
-
-    @property
-    def kind(self) -> str:
-        """Message type."""
-        return str(self.message["header"]["msg_type"])
-
-    @property
-    def header(self) -> Mapping[str, Any]:
-        """Message header."""
-        return dict(self.message["header"])
-
-    @property
-    def content(self) -> Mapping[str, Any]:
-        """Message content."""
-        return dict(self.message["content"])
 
 
 class KernelSockets:
@@ -57,9 +29,10 @@ class KernelSockets:
             signature_scheme=connection.get("signature_scheme", "hmac-sha256"),
         )
         try:
-            self.shell = self._bind(zmq.ROUTER, connection, "shell")
-            self.control = self._bind(zmq.ROUTER, connection, "control")
-            self.stdin = self._bind(zmq.ROUTER, connection, "stdin")
+            self.named = {
+                name: self._bind(zmq.ROUTER, connection, name)
+                for name in ("shell", "control", "stdin")
+            }
             self.iopub = self._bind(zmq.PUB, connection, "iopub")
             self.heartbeat = self._bind(zmq.REP, connection, "hb")
         except BaseException:
@@ -77,9 +50,9 @@ class KernelSockets:
         socket.bind(f"{transport}://{ip}{place}{connection[f'{name}_port']}")
         return socket
 
-    def receive(self, socket: Any) -> Request | None:
-        """Receive a message; None for an invalid message or signature."""
-        parts = socket.recv_multipart()
+    def receive(self, channel: str) -> Request | None:
+        """Receive a message of a channel; None for an invalid message or signature."""
+        parts = self.named[channel].recv_multipart()
         try:
             identities, signed = self.session.feed_identities(parts)
             self.session.deserialize(signed, content=False)
@@ -92,43 +65,36 @@ class KernelSockets:
             "metadata": metadata,
             "content": content,
         }
-        return Request(identities, message, signed[5:], socket)
+        return Request(identities, channel, message, signed[5:])
 
-    def send(
+    def reply(
+        self, request: Request, channel: str, message: dict[str, Any], buffers: Sequence[memoryview]
+    ) -> None:
+        """Send a message to the front end that a request came from; see `Outlet`."""
+        self._send(self.named[channel], message, list(request.origin), buffers)
+
+    def publish(self, message: dict[str, Any], buffers: Sequence[memoryview]) -> None:
+        """Send a message to all front ends; see `Outlet`."""
+        topic = f"kernel.{message['header']['msg_type']}".encode()
+        self._send(self.iopub, message, topic, buffers)
+
+    def _send(
         self,
         socket: Any,
         message: Mapping[str, Any],
         identities: Sequence[bytes] | bytes,
-        buffers: Sequence[bytes | memoryview] = (),
+        buffers: Sequence[memoryview],
     ) -> None:
-        """Send a message unchanged."""
-        # Not every kernel dates what it sends.
-        header = {"date": utcnow(), **message["header"]}
         self.session.send(
             socket,
-            header["msg_type"],
+            message["header"]["msg_type"],
             message["content"],
             parent=message["parent_header"],
             ident=identities,
             buffers=list(buffers),
-            header=header,
+            header=message["header"],
             metadata=message["metadata"],
         )
-
-    def answer(self, request: Request, kind: str, content: Mapping[str, Any]) -> None:
-        """Reply to a request."""
-        self.session.send(
-            request.socket,
-            kind,
-            dict(content),
-            parent=dict(request.header),
-            ident=list(request.identities),
-        )
-
-    def publish(self, kind: str, content: Mapping[str, Any], parent: Mapping[str, Any]) -> None:
-        """Publish a message."""
-        topic = f"kernel.{kind}".encode()
-        self.session.send(self.iopub, kind, dict(content), parent=dict(parent), ident=topic)
 
     def close(self) -> None:
         """Close the sockets after pending messages are sent."""

@@ -21,7 +21,13 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
     ValidationError,
 )
-from llm_sandbox.server.answers import TooLargeError, in_thread, parse_object, read_body
+from llm_sandbox.server.answers import (
+    TooLargeError,
+    check_length,
+    in_thread,
+    parse_object,
+    read_body,
+)
 from llm_sandbox.server.e2b.filesystem import real_path
 from llm_sandbox.server.live_sandbox import LiveSandbox
 
@@ -107,6 +113,7 @@ async def _write_body(request: Request, live: LiveSandbox, path: str, most: int)
     encoding = request.headers.get("content-encoding", "identity")
     if encoding not in ("gzip", "identity"):
         raise ValidationError("invalid Content-Encoding: expected gzip or none")
+    check_length(request, most)
     unpack = _Unpacker(most) if encoding == "gzip" else None
     with tempfile.TemporaryFile() as held:
         count = 0
@@ -138,9 +145,7 @@ class _Unpacker:
 async def _write_form(
     request: Request, live: LiveSandbox, given: str | None, most: int
 ) -> list[str]:
-    length = request.headers.get("content-length", "0")
-    if length.isdigit() and int(length[:20]) > most + _PIECE:
-        raise TooLargeError(f"the files are larger than {most} bytes")
+    check_length(request, most + _PIECE)
     parser = MultiPartParser(
         request.headers, _counted(request, most), max_files=_MOST_FILES, max_fields=_MOST_FILES
     )

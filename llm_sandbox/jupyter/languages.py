@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from llm_sandbox.const import SupportedLanguage, language_name
@@ -10,7 +11,10 @@ from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.sandbox.sandbox import Sandbox
 
-__all__ = ["NotebookLanguage", "notebook_language"]
+__all__ = ["LOGOS", "NotebookLanguage", "notebook_language"]
+
+LOGOS = Path(__file__).parent / "logo"
+"""Folder of the kernels' pictures, named as Jupyter looks for them."""
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+", re.ASCII)
 _VERSION_S = 20.0

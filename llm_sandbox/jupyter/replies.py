@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from llm_sandbox.const import VERSION
-from llm_sandbox.integrations.jupyter.languages import NotebookLanguage
+from llm_sandbox.jupyter.languages import NotebookLanguage
 
 __all__ = ["KernelReplies", "NotebookReplies", "RunnerReplies", "unanswerable"]
 
