@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import http.server
+import json
 import threading
 import time
 import urllib.error
@@ -283,6 +284,31 @@ def test_a_key_is_asked_for_and_admins_make_others(browser: Browser, tmp_path: P
         # Neither key is in the log, nor in an address.
         assert admin not in "".join(server.lines)
         assert not any(admin in url for url in browser.asked)
+
+
+def test_an_evaluation_is_followed(page: Browser, server: Served) -> None:
+    codes = ("print(2 * int(input()))", "print(1)", "1/0")
+    body = {
+        "tests": [{"kind": "stdio", "stdin": "21", "expected": "42"}],
+        "samples": [{"id": f"s{n}", "code": code} for n, code in enumerate(codes)],
+        "wait": False,
+    }
+    asked = urllib.request.Request(f"{server.url}/v1/evaluate", json.dumps(body).encode())
+    asked.add_header("Content-Type", "application/json")
+    with urllib.request.urlopen(asked) as answer:
+        assert answer.status == 202
+    page.click(".bar nav a", "Evaluations")
+    page.click("a.card")
+    page.wait("document.querySelector('.card').innerText.includes('done')")
+    rows = page.evaluate("[...document.querySelectorAll('tbody tr')].map((r) => r.innerText)")
+    found = sorted(row.split("\t") for row in rows)
+    assert [(row[0], row[1], row[2]) for row in found] == [
+        ("s0", "AC", "1"),
+        ("s1", "WA", "0"),
+        ("s2", "RTE", "0"),
+    ]
+    assert found[1][5] == "test 1, token 1: expected 42, got 1"
+    assert page.complaints == []
 
 
 def test_files_of_the_page_have_its_policy(server: Served) -> None:

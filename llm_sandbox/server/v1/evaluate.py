@@ -242,9 +242,9 @@ def _checked(name: str, make: Any) -> Any:
     except SandboxError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
+        what = f"no {error}" if isinstance(error, KeyError) else str(error).partition("() ")[2]
         raise ValidationError(
-            f"invalid {name}: expected the library's own format, got {type(error).__name__}",
-            parameter=name,
+            f"invalid {name}: expected the library's own format, {what or error}", parameter=name
         ) from error
 
 

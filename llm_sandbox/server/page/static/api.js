@@ -56,14 +56,14 @@ export function filePath(root, path) {
 }
 
 // Follows events to the last one. A connection that breaks is made again where it ended.
-export async function follow(first, again, onEvent, signal) {
+export async function follow(first, again, onEvent, signal, ends = ["result", "error"]) {
   let last = null;
   let ended = false;
   let failures = 0;
   const take = (event) => {
     if (event.id) last = event.id;
     failures = 0;
-    ended = event.name === "result" || event.name === "error" || event.name === "end";
+    ended = ends.includes(event.name);
     onEvent(event);
   };
   let open = first;
