@@ -53,11 +53,18 @@ def start_client() -> Iterator[subprocess.Popen[bytes]]:
             client.kill()
 
 
+def collect(backend: KubernetesBackend) -> list[str]:
+    """Remove what nobody owns, and return the names of the removed pods."""
+    inventory = backend.inventory
+    decisions = inventory.collect(inventory.decide(inventory.resources()))
+    return [one.resource.id for one in decisions if one.remove]
+
+
 def is_running(pod: dict[str, Any]) -> bool:
     return pod["status"]["phase"] in ("Pending", "Running")
 
 
-def test_a_killed_client_leaves_no_running_pod(pods: Pods) -> None:
+def test_a_killed_client_leaves_no_running_pod(backend: KubernetesBackend, pods: Pods) -> None:
     """The pod of a killed client ends by itself, and another client removes what is left of it."""
     with start_client() as client:
         assert client.stdout is not None
@@ -68,12 +75,14 @@ def test_a_killed_client_leaves_no_running_pod(pods: Pods) -> None:
         client.wait()
 
     assert eventually(lambda: not any(map(is_running, of_owner(pods, owner))), 60)
-    pods.collect(finished_s=0)
+    collect(backend)
     assert eventually(lambda: not of_owner(pods, owner), 10)
 
 
 @pytest.mark.cluster(whole=True)
-def test_a_client_that_ends_while_a_pod_starts_leaves_none(pods: Pods) -> None:
+def test_a_client_that_ends_while_a_pod_starts_leaves_none(
+    backend: KubernetesBackend, pods: Pods
+) -> None:
     """A client that is killed before its pod runs leaves none that runs."""
     with start_client() as client:
         assert client.stdout is not None
@@ -83,16 +92,16 @@ def test_a_client_that_ends_while_a_pod_starts_leaves_none(pods: Pods) -> None:
         client.wait()
 
     assert eventually(lambda: not any(map(is_running, of_owner(pods, owner))), 60)
-    pods.collect(finished_s=0)
+    collect(backend)
     assert eventually(lambda: not of_owner(pods, owner), 10)
 
 
-def test_a_pod_of_a_living_client_is_left_alone(backend: KubernetesBackend, pods: Pods) -> None:
+def test_a_pod_of_a_living_client_is_left_alone(backend: KubernetesBackend) -> None:
     """Another client's collection does not touch what runs."""
     from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
 
     with Sandbox.create(backend=KubernetesBackend()) as sandbox:
-        assert sandbox.id not in pods.collect(finished_s=0)
+        assert sandbox.id not in collect(backend)
         assert "in\n" == sandbox.sh("echo in").collect().stdout
 
 

@@ -9,14 +9,17 @@ from typing import Any, ClassVar, Final
 from llm_sandbox.backends.base import Control, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.image_machine import supervisor_command
-from llm_sandbox.backends.kubernetes.cluster import Cluster
+from llm_sandbox.backends.inventory import Inventory
+from llm_sandbox.backends.kubernetes.cluster import ApiError, Cluster
+from llm_sandbox.backends.kubernetes.inventory import PodInventory
 from llm_sandbox.backends.kubernetes.launch import PodLaunch
 from llm_sandbox.backends.kubernetes.layers import PodLayers
 from llm_sandbox.backends.kubernetes.machine import PodMachine
 from llm_sandbox.backends.kubernetes.manifest import PROCESS_ALLOWANCE, PodPlan, plan_pod
-from llm_sandbox.backends.kubernetes.network_policy import BLOCKED, NetworkPolicy
+from llm_sandbox.backends.kubernetes.network_policy import NETWORK, NetworkPolicy
 from llm_sandbox.backends.kubernetes.options import PodOptions
 from llm_sandbox.backends.kubernetes.pods import Pods
+from llm_sandbox.backends.kubernetes.rights import AccessReview
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import refuse_mounts
 from llm_sandbox.backends.options.container_options import ContainerOptions
@@ -67,6 +70,7 @@ class _Connection:
         self._lock = threading.RLock()
         self._pods: Pods | None = None
         self._policy: NetworkPolicy | None = None
+        self._access: AccessReview | None = None
 
     @property
     def pods(self) -> Pods:
@@ -75,8 +79,15 @@ class _Connection:
                 given = self._options
                 cluster = Cluster(self._client, context=given.context, kubeconfig=given.kubeconfig)
                 self._pods = Pods(cluster, given.namespace or cluster.namespace)
-                self._pods.collect_soon()
+                PodInventory(self._pods).collect_soon()
             return self._pods
+
+    @property
+    def access(self) -> AccessReview:
+        with self._lock:
+            if self._access is None:
+                self._access = AccessReview(self.pods.cluster, self.pods.namespace)
+            return self._access
 
     @property
     def policy(self) -> NetworkPolicy:
@@ -90,6 +101,7 @@ class _Connection:
         self._lock = threading.RLock()
         self._pods = None
         self._policy = None
+        self._access = None
 
 
 class KubernetesBackend(SupervisedBackend):
@@ -141,6 +153,15 @@ class KubernetesBackend(SupervisedBackend):
         cluster = self.pods.cluster
         major, minor = cluster.version
         return f"Kubernetes {major}.{minor} at {cluster.address}, namespace {self.pods.namespace}"
+
+    @property
+    def inventory(self) -> Inventory:
+        return PodInventory(self.pods)
+
+    @property
+    def network_policy(self) -> NetworkPolicy:
+        """Policy that cuts off pods of the namespace."""
+        return self._connection.policy
 
     def engine_client(self) -> Any:
         return self.pods.cluster.core_api()
@@ -208,12 +229,27 @@ class KubernetesBackend(SupervisedBackend):
         return self.with_options(replace(self.options, image=image))
 
     def check(self) -> Isolation:
-        pods = self.pods
-        pods.cluster.require_access(pods.namespace)
+        AccessReview(self.pods.cluster, self.pods.namespace).require()
         return self._isolation(self._plan(MachineSpec()), Control("enforced", "a network policy"))
 
     def create(self, spec: MachineSpec) -> Machine:
         refuse_mounts(spec.mounts, spec.gpu, self.name, _NO_MOUNTS)
+        access = self._connection.access
+        try:
+            machine = self._create_proved(spec)
+        except ApiError as error:
+            if error.status == 403:
+                access.require(error)
+            raise
+        try:
+            access.require()
+        except BaseException:
+            machine.destroy()
+            raise
+        return machine
+
+    def _create_proved(self, spec: MachineSpec) -> PodMachine:
+        """Create a machine whose network was proved to be as it is asked for."""
         if spec.network == "open":
             return self._create(spec)
         policy = self._connection.policy
@@ -286,6 +322,20 @@ class KubernetesBackend(SupervisedBackend):
         _used.add(self)
         return machine
 
+    def try_admission(self) -> None:
+        """Ask the cluster whether it would admit a pod; none is created.
+
+        Raises:
+            ApiError: It would not, in its words.
+            BackendUnavailableError: The server does not answer.
+        """
+        self.pods.create(self._plan(MachineSpec()).manifest, start_s=0.0, dry_run=True)
+
+    @property
+    def image(self) -> str:
+        """Name of the image of its pods, unless their manifest has another."""
+        return self.options.image or image_name(self.options.lang)
+
     def _plan(self, spec: MachineSpec) -> PodPlan:
         given = self.options
         runtime = self._runtime()
@@ -295,11 +345,11 @@ class KubernetesBackend(SupervisedBackend):
         return plan_pod(
             spec,
             given.pod,
-            image=given.image or image_name(given.lang),
+            image=self.image,
             command=command,
             runtime=runtime,
             version=self.pods.cluster.version,
-            labels=dict(BLOCKED) if spec.network == "blocked" else {},
+            labels={NETWORK: spec.network},
             annotations={},
         )
 
