@@ -11,9 +11,11 @@ from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.image_machine import supervisor_command
 from llm_sandbox.backends.inventory import Inventory
 from llm_sandbox.backends.kubernetes.cluster import ApiError, Cluster
+from llm_sandbox.backends.kubernetes.existing_pod import AttachedPodLaunch, ExistingPod
 from llm_sandbox.backends.kubernetes.inventory import PodInventory
 from llm_sandbox.backends.kubernetes.launch import PodLaunch
 from llm_sandbox.backends.kubernetes.layers import PodLayers
+from llm_sandbox.backends.kubernetes.link import relay_command
 from llm_sandbox.backends.kubernetes.machine import PodMachine
 from llm_sandbox.backends.kubernetes.manifest import PROCESS_ALLOWANCE, PodPlan, plan_pod
 from llm_sandbox.backends.kubernetes.network_policy import NETWORK, NetworkPolicy
@@ -23,7 +25,7 @@ from llm_sandbox.backends.kubernetes.rights import AccessReview
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import refuse_mounts
 from llm_sandbox.backends.options.container_options import ContainerOptions
-from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
+from llm_sandbox.backends.python_environment import LAYERS_ROOT
 from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.backends.runtime import describe_runtime
 from llm_sandbox.backends.snapshot import Snapshot
@@ -42,7 +44,6 @@ _LIMITS: Final = {"cpu_count", "cpus", "mem_limit", "nano_cpus", "pids_limit", "
 """Runtime configs that are limits, which sessions take from there."""
 _REFUSED: Final = {
     "commit_container": "pods are not saved as images",
-    "container_id": "existing pods cannot be attached to yet",
     "dockerfile": "a cluster builds no images",
     "mounts": "pods do not see the folders of this computer",
 }
@@ -179,8 +180,9 @@ class KubernetesBackend(SupervisedBackend):
                     hint="pods have fields instead: PodOptions(pod_manifest={'spec': ...})",
                 )
         given = {one.name: getattr(options, one.name) for one in fields(ContainerOptions)}
-        if given["image"] is None:
+        if options.image is None and options.container_id is None:
             given["image"] = self.options.image
+            given["container_id"] = self.options.container_id
         pod = options.pod if isinstance(options, KubernetesOptions) else self.options.pod
         changed = KubernetesOptions(**given, pod=pod)
         if changed == self.options and client in (None, self._client):
@@ -250,6 +252,8 @@ class KubernetesBackend(SupervisedBackend):
 
     def _create_proved(self, spec: MachineSpec) -> PodMachine:
         """Create a machine whose network was proved to be as it is asked for."""
+        if self.options.container_id is not None:
+            return self._attach(spec, self.options.container_id)
         if spec.network == "open":
             return self._create(spec)
         policy = self._connection.policy
@@ -281,36 +285,71 @@ class KubernetesBackend(SupervisedBackend):
         launch = PodLaunch(
             pods,
             plan,
-            [*self._runtime(), "-c", _RELAY],
+            relay_command(self._runtime()),
             start_s=given.start_timeout,
             orphan_after=given.orphan_after,
         )
-        host = SupervisorHost(
-            launch,
-            backend=self.name,
-            channel=launch.control_pair.host_end,
-            start_s=given.start_timeout + _HELLO_S,
-        )
-
-        def on_destroyed(machine: SupervisedMachine) -> None:
-            host.connection.close()
-
         control = (
             Control("absent", "the pod's network is open")
             if spec.network == "open"
             else self._connection.policy.control
         )
+        return self._make_machine(
+            launch,
+            plan.spec,
+            self._isolation(plan, control),
+            lambda: launch.name,
+            plan.image,
+            self._confinement(plan),
+        )
+
+    def _attach(self, spec: MachineSpec, name: str) -> PodMachine:
+        """Enter a pod that exists already."""
+        refuse_mounts(spec.mounts, spec.gpu, self.name, "that pod exists already")
+        given = self.options.pod
+        pod = ExistingPod(self.pods, name)
+        runtime = describe_runtime(given.machine)
+        launch = AttachedPodLaunch(pod, runtime, spec, given.orphan_after)
+        return self._make_machine(
+            launch,
+            spec,
+            pod.isolation(),
+            lambda: pod.name,
+            pod.image,
+            {"privileges": True, "rlimits": resource_limits(spec.limits, processes=False)},
+        )
+
+    def _make_machine(
+        self,
+        launch: PodLaunch | AttachedPodLaunch,
+        spec: MachineSpec,
+        isolation: Isolation,
+        pod: Callable[[], str],
+        image: str,
+        confinement: Mapping[str, Any],
+    ) -> PodMachine:
+        host = SupervisorHost(
+            launch,
+            backend=self.name,
+            channel=launch.control_pair.host_end,
+            start_s=self.options.pod.start_timeout + _HELLO_S,
+        )
+
+        def on_destroyed(machine: SupervisedMachine) -> None:
+            host.connection.close()
+
         try:
             machine = PodMachine(
                 host.connection,
-                plan.spec,
-                self._isolation(plan, control),
-                pods=pods,
-                pod=launch.name,
-                image=plan.image,
-                confinement=self._confinement(plan),
+                spec,
+                isolation,
+                pods=self.pods,
+                pod=pod(),
+                image=image,
+                confinement=confinement,
                 loaded=host.zygote_settled,
                 on_destroyed=on_destroyed,
+                guest=launch.root,
             )
         except BaseException:
             host.connection.close()
@@ -380,9 +419,15 @@ class KubernetesBackend(SupervisedBackend):
             raise UnsupportedError(
                 "installing libraries as layers", _NAME, "the image of the pod is not known"
             )
-        plan = self._plan(machine.spec)
-        layers = PodLayers(machine, plan.container, self._runtime(), *images, self.create)
-        return LayerLocation(LAYERS_ROOT, layers)
+        if self.options.container_id is not None:
+            container = self.options.container_id.partition("/")[2]
+            runtime = describe_runtime(self.options.pod.machine).command_below(machine.guest)
+            root = machine.guest
+        else:
+            container = self._plan(machine.spec).container
+            runtime, root = self._runtime(), LAYERS_ROOT
+        layers = PodLayers(machine, container, runtime, *images, self.create, root)
+        return LayerLocation(root, layers)
 
     def warm_up(self, network: Network = "blocked") -> None:
         self.ping()
@@ -394,9 +439,6 @@ class KubernetesBackend(SupervisedBackend):
 
 _used: "set[KubernetesBackend]" = set()
 _HELLO_S: Final = 30.0
-_RELAY: Final = (
-    f"import sys; sys.path.insert(0, {GUEST_ROOT!r}); from guest import pod; pod.relay()"
-)
 
 
 class _Ahead:
