@@ -57,7 +57,9 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubernetesBacken
     """Provide a backend in a namespace that no other test's client opens, and so cleans up."""
     with a_namespace(KubernetesBackend().pods, "killed", prepared=True) as name:
         path = cluster.kubeconfig_of(name, tmp_path_factory.mktemp("killed"))
-        yield KubernetesBackend(PodOptions(kubeconfig=str(path)))
+        backend = KubernetesBackend(PodOptions(kubeconfig=str(path)))
+        backend.ping()  # whose first request removes what others have left
+        yield backend
 
 
 @pytest.mark.timeout(240)

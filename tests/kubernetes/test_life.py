@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -62,38 +61,6 @@ def collect(backend: KubernetesBackend) -> list[str]:
 
 def is_running(pod: dict[str, Any]) -> bool:
     return pod["status"]["phase"] in ("Pending", "Running")
-
-
-def test_a_killed_client_leaves_no_running_pod(backend: KubernetesBackend, pods: Pods) -> None:
-    """The pod of a killed client ends by itself, and another client removes what is left of it."""
-    with start_client() as client:
-        assert client.stdout is not None
-        owner = client.stdout.readline().decode().strip()
-        assert client.stdout.readline() == b"up\n"
-        assert any(map(is_running, of_owner(pods, owner)))
-        client.send_signal(signal.SIGKILL)
-        client.wait()
-
-    assert eventually(lambda: not any(map(is_running, of_owner(pods, owner))), 60)
-    collect(backend)
-    assert eventually(lambda: not of_owner(pods, owner), 10)
-
-
-@pytest.mark.cluster(whole=True)
-def test_a_client_that_ends_while_a_pod_starts_leaves_none(
-    backend: KubernetesBackend, pods: Pods
-) -> None:
-    """A client that is killed before its pod runs leaves none that runs."""
-    with start_client() as client:
-        assert client.stdout is not None
-        owner = client.stdout.readline().decode().strip()
-        assert eventually(lambda: bool(of_owner(pods, owner)), 30)
-        client.send_signal(signal.SIGKILL)
-        client.wait()
-
-    assert eventually(lambda: not any(map(is_running, of_owner(pods, owner))), 60)
-    collect(backend)
-    assert eventually(lambda: not of_owner(pods, owner), 10)
 
 
 def test_a_pod_of_a_living_client_is_left_alone(backend: KubernetesBackend) -> None:

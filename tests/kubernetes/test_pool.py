@@ -62,8 +62,10 @@ def test_the_manager_of_the_reference(backend: KubernetesBackend, pods: Pods) ->
         kube_namespace=pods.namespace,
         pod_manifest=LABELS,
     )
-    with manager:
+    try:
         container = manager.acquire()
         assert of_pool(pods)
         manager.release(container)
+    finally:
+        manager.close()
     assert eventually(lambda: not of_pool(pods), 20)
