@@ -70,7 +70,7 @@ def a_pod(pods: Pods, name: str, **security: object) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def theirs() -> Iterator[str]:
-    """Provide a pod whose user is not root."""
+    """Provide a pod whose user is not root, and in which nothing of ours is."""
     pods = KubernetesBackend().pods
     with a_pod(pods, "theirs") as name:
         yield name
@@ -136,15 +136,15 @@ def test_it_outlives_a_cut(theirs: str, through_proxy: KubernetesBackend, proxy:
 @pytest.mark.cluster(whole=True)
 def test_a_killed_client_leaves_nothing_in_it(theirs: str, pods: Pods) -> None:
     """What a killed client has started in it ends, its files go, and the pod stays."""
-    before = inside(pods, theirs, FOLDERS)
+    assert eventually(lambda: ".llm-sandbox-" not in inside(pods, theirs, FOLDERS), 20)
     program = [sys.executable, "-c", CLIENT, theirs]
     with subprocess.Popen(program, stdout=subprocess.PIPE) as client:
         assert client.stdout is not None
         assert client.stdout.readline() == b"up\n"
-        assert before != inside(pods, theirs, FOLDERS)
+        assert ".llm-sandbox-" in inside(pods, theirs, FOLDERS)
         client.send_signal(signal.SIGKILL)
 
-    assert eventually(lambda: before == inside(pods, theirs, FOLDERS), 60)
+    assert eventually(lambda: ".llm-sandbox-" not in inside(pods, theirs, FOLDERS), 60)
     assert "0\n" == inside(pods, theirs, SLEEPS.replace("1000", "600"))
 
 

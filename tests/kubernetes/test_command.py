@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -21,7 +20,6 @@ from llm_sandbox.backends.kubernetes.options import PodOptions
 from llm_sandbox.backends.kubernetes.rights import MESSAGES, NEEDED
 from llm_sandbox.exceptions import BackendError
 from llm_sandbox.testing.suite import eventually
-from tests.kubernetes.test_life import of_owner, start_client
 from tests.plugins import cluster
 
 if TYPE_CHECKING:
@@ -35,6 +33,13 @@ pytestmark = pytest.mark.cluster
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"memory": "128m"}
+CLIENT = """
+import time
+from llm_sandbox import Sandbox
+sandbox = Sandbox.create(backend="kubernetes", network="open", limits={"memory": "128m"})
+print(sandbox.id, flush=True)
+time.sleep(600)
+"""
 
 
 def command(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -189,37 +194,33 @@ def test_check_says_what_to_type(
     assert not done.stderr
 
 
-def test_ps_and_gc_know_whose_pods_they_are(backend: KubernetesBackend, pods: Pods) -> None:
+def test_ps_and_gc_know_whose_pods_they_are(prepared: tuple[str, str]) -> None:
     """A pod of this process is listed and stays; that of a killed one is removed while it runs."""
+    variables = {"KUBECONFIG": prepared[1]}
+    backend = KubernetesBackend(PodOptions(kubeconfig=prepared[1]))
     with Sandbox.create(backend=backend, network="open", limits=SMALL) as ours:
-        with start_client() as client:
+        program = [sys.executable, "-c", CLIENT]
+        environment = {**os.environ, **variables}
+        with subprocess.Popen(program, stdout=subprocess.PIPE, env=environment) as client:
             assert client.stdout is not None
-            owner = client.stdout.readline().decode().strip()
-            assert client.stdout.readline() == b"up\n"
-            theirs = of_owner(pods, owner)[0]["metadata"]["name"]
-            listed = command("ps").stdout
-            assert re.search(rf"{ours.id} .* running .* process {os.getpid()} .* open", listed)
-            assert re.search(rf"{theirs} .* running .* process {client.pid} .* blocked", listed)
-            client.send_signal(signal.SIGKILL)
-            client.wait()
+            theirs = client.stdout.readline().decode().strip()
+            listed = command("ps", **variables).stdout
+            client.kill()
+        assert re.search(rf"{ours.id} .* running .* process {os.getpid()} .* open", listed)
+        assert re.search(rf"{theirs} .* running .* process {client.pid} .* open", listed)
 
-        tried = json.loads(command("gc", "--dry-run", "--json").stdout)["items"]
+        tried = json.loads(command("gc", "--dry-run", "--json", **variables).stdout)["items"]
         told = {one["name"]: (one["removed"], one["why"]) for one in tried}
         assert (False, f"process {os.getpid()} uses it") == told[ours.id]
         assert (True, f"process {client.pid}, which made it, has ended") == told[theirs]
-        assert pods.find(theirs) is not None
+        assert backend.pods.find(theirs) is not None
 
-        removed = command("gc")
+        removed = command("gc", **variables)
         assert 0 == removed.returncode
         assert re.search(rf"removed +kubernetes +sandbox +{theirs}", removed.stdout)
-        assert eventually(lambda: pods.find(theirs) is None, 10)
+        assert eventually(lambda: backend.pods.find(theirs) is None, 10)
         assert "in\n" == ours.sh("echo in").collect().stdout
-    assert (
-        "no sandboxes"
-        in command(
-            "ps", "--namespace", "default", "--kubeconfig", os.environ[cluster.KUBECONFIG]
-        ).stdout
-    )
+    assert eventually(lambda: "no sandboxes" in command("ps", **variables).stdout, 10)
 
 
 @pytest.mark.cluster(whole=True)

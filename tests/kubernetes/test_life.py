@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,42 +11,10 @@ from llm_sandbox.exceptions import ContainerGoneError
 from llm_sandbox.testing.suite import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
     from llm_sandbox.backends.kubernetes.pods import Pods
 
 pytestmark = pytest.mark.cluster
-
-CLIENT = """
-import sys, time
-from llm_sandbox import Sandbox
-from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
-from llm_sandbox.backends.kubernetes.options import PodOptions
-backend = KubernetesBackend(PodOptions(orphan_after=20))
-print(backend.pods.owner, flush=True)
-sandbox = Sandbox.create(backend=backend)
-sandbox.exec("sleep", "600")
-print("up", flush=True)
-time.sleep(600)
-"""
-
-
-def of_owner(pods: Pods, owner: str) -> list[dict[str, Any]]:
-    """Return the pods of a client that have not ended."""
-    found = pods.list_ours()
-    return [pod for pod in found if pod["metadata"]["labels"]["llm-sandbox/owner"] == owner]
-
-
-@contextlib.contextmanager
-def start_client() -> Iterator[subprocess.Popen[bytes]]:
-    """Start a client, which is killed after the block."""
-    with subprocess.Popen([sys.executable, "-c", CLIENT], stdout=subprocess.PIPE) as client:
-        try:
-            yield client
-        finally:
-            client.kill()
 
 
 def collect(backend: KubernetesBackend) -> list[str]:
@@ -57,10 +22,6 @@ def collect(backend: KubernetesBackend) -> list[str]:
     inventory = backend.inventory
     decisions = inventory.collect(inventory.decide(inventory.resources()))
     return [one.resource.id for one in decisions if one.remove]
-
-
-def is_running(pod: dict[str, Any]) -> bool:
-    return pod["status"]["phase"] in ("Pending", "Running")
 
 
 def test_a_pod_of_a_living_client_is_left_alone(backend: KubernetesBackend) -> None:

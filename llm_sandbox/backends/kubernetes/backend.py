@@ -80,13 +80,14 @@ class _Connection:
                 given = self._options
                 cluster = Cluster(self._client, context=given.context, kubeconfig=given.kubeconfig)
                 self._pods = Pods(cluster, given.namespace or cluster.namespace)
-                PodInventory(self._pods).collect_soon()
             return self._pods
 
     @property
     def access(self) -> AccessReview:
+        """Review of rights, begun before the first machine; what others have left is removed."""
         with self._lock:
             if self._access is None:
+                PodInventory(self.pods).collect_soon()
                 self._access = AccessReview(self.pods.cluster, self.pods.namespace)
             return self._access
 
