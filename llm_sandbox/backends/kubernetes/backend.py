@@ -405,12 +405,13 @@ class KubernetesBackend(SupervisedBackend):
         rlimits = resource_limits(limits, processes=plan.user is None)
         if plan.user is None:
             rlimits["NPROC"] += PROCESS_ALLOWANCE
+        places = [plan.spec.workdir, "/tmp", "/dev"]  # noqa: S108 - inside
         return {
             "rlimits": rlimits,
             "raisable": ["DATA"],
             "seccomp": build_filter(self.options.pod.machine, set_id_bits=True),
             "read_only": ["/"],
-            "writable": [plan.spec.workdir, "/tmp", "/dev"],  # noqa: S108 - inside
+            "writable": ["/"] if plan.spec.writable_root else places,
             "user": plan.user,
         }
 
