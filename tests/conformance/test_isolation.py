@@ -19,7 +19,8 @@ import pytest
 
 from llm_sandbox import Limits, Sandbox
 from llm_sandbox.testing.suite import eventually, usable_backend
-from tests.conformance.test_options import BACKENDS, POD
+from tests.conformance.test_options import BACKENDS
+from tests.plugins.cluster import POD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,6 +27,7 @@ from llm_sandbox import (
 )
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.testing.suite import eventually, usable_backend
+from tests.plugins.cluster import POD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,8 +41,6 @@ BACKENDS = [
     pytest.param("podman", marks=pytest.mark.engine("podman", image="python")),
     pytest.param("local", marks=pytest.mark.filterwarnings("ignore:.*does not isolate")),
 ]
-POD = pytest.param("kubernetes", marks=pytest.mark.cluster(whole=True))
-"""A pod for each case takes minutes."""
 IMAGE = f"llm-sandbox/python:{__version__}"
 LISTEN = "import socket; socket.create_server(('127.0.0.1', 7000)).accept()[0].send(b'in')"
 VALUE = "open-sesame-1001"

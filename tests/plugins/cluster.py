@@ -32,6 +32,8 @@ OWN = frozenset(
     }
 )
 """Of those, the ones that run in any case."""
+POD = pytest.param("kubernetes", marks=pytest.mark.cluster(whole=True))
+"""The backend as a parameter of tests that run on others as well: a pod for each takes minutes."""
 KUBECONFIG = "LLM_SANDBOX_TEST_KUBECONFIG"
 PREFIX = "llm-sandbox-test-"
 GONE_S = 60.0
