@@ -42,9 +42,12 @@ FAST := $(addprefix tests/,artifacts egress network packages parity readiness se
 test-fast: $(VENV)/.stamp-dev ## Run the quick tests, which need no engine, before each commit
 	@$(BIN)/python -m pytest -n $(JOBS) -q -m "not slow and not engine and not root and not redteam" $(FAST) $(ARGS)
 
+ON_CLUSTER := -m cluster $(addprefix tests/,kubernetes conformance detached/test_backends.py network/test_tunnels.py \
+  network/test_way_out.py)
+
 kubernetes: $(VENV)/.stamp-dev ## Run every test on the cluster of LLM_SANDBOX_TEST_KUBECONFIG
-	@LLM_SANDBOX_TEST_KUBERNETES=all $(BIN)/python tests/engines.py --tests tests/kubernetes tests/conformance/test_kubernetes.py -- \
-	  $(BIN)/python -m pytest -n $(JOBS) tests/kubernetes tests/conformance/test_kubernetes.py $(ARGS)
+	@LLM_SANDBOX_TEST_KUBERNETES=all $(BIN)/python tests/engines.py --tests $(ON_CLUSTER) -- \
+	  $(BIN)/python -m pytest -n $(JOBS) $(ON_CLUSTER) $(ARGS)
 
 test-again: $(VENV)/.stamp-dev ## Run what failed the last time, one by one
 	$(SAY) "running again, alone, what failed"

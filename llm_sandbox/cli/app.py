@@ -184,6 +184,7 @@ app = Group(
         "serve": f"{_PACKAGE}.serve:SERVE",
         "key": f"{_PACKAGE}.serve:KEY",
         "images": f"{_PACKAGE}.images:IMAGES",
+        "kubernetes": f"{_PACKAGE}.kubernetes:KUBERNETES",
         "kernelspec": f"{_PACKAGE}.kernelspec:KERNELSPEC",
         "snapshots": f"{_PACKAGE}.storage:SNAPSHOTS",
         "secret": f"{_PACKAGE}.storage:SECRET",

@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.inventory import Decision, Resource
     from llm_sandbox.sandbox.detached.record import Record
 
-__all__ = ["clean_up", "end_sandboxes", "list_sandboxes"]
+__all__ = [
+    "clean_up",
+    "end_sandboxes",
+    "is_listed",
+    "list_sandboxes",
+    "print_decisions",
+    "print_resources",
+    "read_age",
+]
 
 _UNLISTED = (
     "other bubblewrap, gvisor and local sandboxes are processes of the program that made them, end "
@@ -52,7 +60,7 @@ def list_sandboxes(
         except SandboxError as error:
             problems[engine.name] = error
             continue
-        wanted = [one for one in held if everything or _is_listed(one)]
+        wanted = [one for one in held if everything or is_listed(one)]
         found += engine.inventory.measure(wanted)
     detached = records() if name is None else []
     daemon = read_status() if name is None else None
@@ -66,12 +74,7 @@ def list_sandboxes(
     else:
         print_table([_DETACHED_HEAD, *map(_detached_row, detached)] if detached else [])
         if found:
-            print_table(
-                [
-                    ("ID", "ENGINE", "KIND", "STATE", "AGE", "OWNER", "MEMORY", "NETWORK", "IMAGE"),
-                    *map(_row, found),
-                ]
-            )
+            print_resources(found)
         elif engines:
             print(f"no sandboxes in {' and '.join(engine.name for engine in engines)}")
         elif not detached:
@@ -88,8 +91,9 @@ def list_sandboxes(
     return 1 if name is not None and problems else 0
 
 
-def _is_listed(one: "Resource") -> bool:
-    return one.kind == "sandbox" and one.state in ("running", "paused")
+def is_listed(one: "Resource") -> bool:
+    """Return whether it is a sandbox that runs, or is about to."""
+    return one.kind == "sandbox" and one.state in ("running", "paused", "pending")
 
 
 _DETACHED_HEAD = ("DETACHED", "NAME", "BACKEND", "AGE", "ENDS IN", "COMMAND", "TAGS")
@@ -189,7 +193,7 @@ def clean_up(
 ) -> int:
     """Remove what no living process owns, and return the exit code."""
     try:
-        younger_stays_s = _seconds(older_than) if older_than is not None else 0.0
+        younger_stays_s = read_age(older_than) if older_than is not None else 0.0
     except ValidationError as error:
         say(error.message, error.hint)
         return 2
@@ -211,10 +215,7 @@ def clean_up(
     else:
         for one in lost:
             print(f"removed what was left of {one}, whose daemon was killed")
-        print_table([_decision_row(decision, dry_run) for decision in decisions])
-        removed = sum(decision.remove for decision in decisions)
-        would = "would be " if dry_run else ""
-        print(f"{removed} {would}removed, {len(decisions) - removed} kept")
+        print_decisions(decisions, dry_run=dry_run)
         _say_problems(problems, verbose=verbose or name is not None)
     return 1 if name is not None and problems else 0
 
@@ -264,11 +265,16 @@ def _say_problems(problems: "dict[str, SandboxError]", *, verbose: bool) -> None
             say(f"{engine} was left out: {error.message}", error.hint)
 
 
+def print_resources(found: "Sequence[Resource]") -> None:
+    """Print a table of resources."""
+    head = ("ID", "ENGINE", "KIND", "STATE", "AGE", "OWNER", "MEMORY", "NETWORK", "IMAGE")
+    print_table([head, *map(_row, found)])
+
+
 def _row(one: "Resource") -> tuple[str, ...]:
     memory = "-" if one.memory_bytes is None else f"{one.memory_bytes / 1_000_000:.0f} MB"
-    shown = one.name if one.kind in ("volume", "image") else one.name[:12]
     return (
-        shown,
+        one.name,
         one.engine,
         one.kind,
         one.state or ("in use" if one.in_use else "unused"),
@@ -292,13 +298,26 @@ def _owner(one: "Resource") -> str:
             return f"process {one.owner.pid} on {one.owner.host}"
 
 
+def print_decisions(decisions: "Sequence[Decision]", *, dry_run: bool) -> None:
+    """Print what was removed, or would be, and why."""
+    print_table([_decision_row(decision, dry_run) for decision in decisions])
+    removed = sum(decision.remove for decision in decisions)
+    would = "would be " if dry_run else ""
+    print(f"{removed} {would}removed, {len(decisions) - removed} kept")
+
+
 def _decision_row(decision: "Decision", dry_run: bool) -> tuple[str, ...]:
     one = decision.resource
     done = ("would remove" if dry_run else "removed") if decision.remove else "kept"
     return done, one.engine, one.kind, one.name, decision.why
 
 
-def _seconds(age: str) -> float:
+def read_age(age: str) -> float:
+    """Return the seconds of an age such as ``30m``.
+
+    Raises:
+        ValidationError: It is malformed.
+    """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", age.strip().lower())
     if match is None:
         raise ValidationError(

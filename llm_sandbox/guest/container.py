@@ -41,7 +41,7 @@ def main(plan: dict[str, Any]) -> None:
     if plan.get("pod") is not None:
         from . import pod
 
-        pod.start(near.detach(), plan["pod"])
+        pod.start(near.detach(), plan["pod"], stream)
         _supervise(far.detach(), plan, [], python, zygote)
     multiplexer = os.fork()
     if multiplexer == 0:

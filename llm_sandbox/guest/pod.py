@@ -18,6 +18,7 @@ from . import linux
 from .control import ControlChannel
 from .mux import Multiplexer, StdioTransport
 from .resumable import (
+    KEY_SIZE,
     FramedConnection,
     LinkError,
     ResumableStream,
@@ -35,13 +36,20 @@ _RELAY_SILENCE_S = 60.0
 _CHUNK = 1 << 16
 
 
-def start(control: int, plan: dict[str, Any]) -> None:
-    """Start the threads that connect process 1 with its host.
+READY = b"listening\n"
+"""What a supervisor that was given its key writes, once relays may connect."""
+
+
+def start(control: int, plan: dict[str, Any], streams: tuple[int, int]) -> None:
+    """Start the threads that connect the supervisor with its host.
 
     Args:
         control: Descriptor of the control connection.
         plan: ``orphan_after``: seconds without a host after which the connection ends, and with it
-            process 1; None for no limit.
+            the supervisor. ``address``: of its socket; absent for that of process 1. Where it is
+            given, other programs run beside the supervisor, so that the key comes over its own
+            standard input, and not with the first relay.
+        streams: Descriptors of the supervisor's own standard input and output.
     """
     # Others of its user could read the key in its memory.
     linux.set_undumpable()
@@ -55,21 +63,42 @@ def start(control: int, plan: dict[str, Any]) -> None:
         finally:
             os.close(stream)
 
-    server = _Server(near, plan["orphan_after"])
+    address, key = plan.get("address"), None
+    if address is not None:
+        key = _read_key(streams[0])
+    server = _Server(near, plan["orphan_after"], address or ADDRESS, key)
+    if address is not None:
+        os.write(streams[1], READY)
+        # Who has started it closes these, and goes.
+        null = os.open(os.devnull, os.O_RDWR)
+        for stream_of_start in (*streams, 2):
+            os.dup2(null, stream_of_start)
     threading.Thread(target=multiplex, name="mux", daemon=True).start()
     threading.Thread(target=server.run, name="stream", daemon=True).start()
 
 
+def _read_key(stream: int) -> bytes:
+    key = b""
+    while len(key) < KEY_SIZE:
+        data = os.read(stream, KEY_SIZE - len(key))
+        if not data:
+            raise EOFError("no key came")
+        key += data
+    return key
+
+
 class _Server:
-    def __init__(self, local: socket.socket, orphan_after: float | None) -> None:
+    def __init__(
+        self, local: socket.socket, orphan_after: float | None, address: str, key: bytes | None
+    ) -> None:
         self._stream = ResumableStream(local, lambda: self._next is not None)
         self._orphan_after = orphan_after
-        self._key: bytes | None = None
+        self._key = key
         self._next: tuple[FramedConnection, int] | None = None
         self._arrival = threading.Condition()
         self._slots = threading.Semaphore(_MOST_HANDSHAKES)
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(ADDRESS)
+        self._listener.bind(address)
         self._listener.listen(_MOST_HANDSHAKES)
 
     def run(self) -> None:
@@ -122,11 +151,15 @@ class _Server:
             self._slots.release()
 
 
-def relay() -> None:
-    """Entry point of a relay: copy between its standard streams and process 1."""
+def relay(address: str = ADDRESS) -> None:
+    """Entry point of a relay: copy between its standard streams and a supervisor.
+
+    Args:
+        address: Address of the supervisor's socket.
+    """
     linux.set_undumpable()
     server = socket.socket(socket.AF_UNIX)
-    server.connect(ADDRESS)
+    server.connect(address)
     heard = time.monotonic()
     while True:
         ready = select.select([0, server.fileno()], [], [], _RELAY_SILENCE_S)[0]

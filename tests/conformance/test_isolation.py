@@ -20,6 +20,7 @@ import pytest
 from llm_sandbox import Limits, Sandbox
 from llm_sandbox.testing.suite import eventually, usable_backend
 from tests.conformance.test_options import BACKENDS
+from tests.plugins.cluster import POD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +87,7 @@ def listener() -> Iterator[int]:
     thread.join(10)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", [*BACKENDS, POD])
 def test_a_report_is_true(backend: str, listener: int, tmp_path: Path) -> None:
     usable_backend(backend)
     canary = tmp_path / "canary"
@@ -125,7 +126,10 @@ def attack(backend: str, facts: dict[str, Any]) -> tuple[dict[str, str], dict[st
         done = sandbox.exec("python3", "-c", INSIDE, "memory_bytes", "{}", timeout=60).collect()
         through["memory_bytes"] = "all of it" in done.stdout
         sandbox.sh(f"setsid setsid sleep {left} >/dev/null 2>&1 &").wait()
-        assert eventually(lambda: runs(left))
+        seen = eventually(lambda: runs(left))
+        if not seen and backend == "kubernetes":
+            pytest.skip("the nodes of the cluster are other machines, whose processes are not seen")
+        assert seen
     return states, through | {"lifetime": not eventually(lambda: not runs(left))}
 
 
@@ -140,7 +144,7 @@ def runs(word: str) -> bool:
     return False
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", [*BACKENDS, POD])
 def test_every_resource_of_a_report_is_attacked(backend: str) -> None:
     report = usable_backend(backend).check()
 

@@ -27,6 +27,7 @@ from llm_sandbox import (
 )
 from llm_sandbox.exceptions import UnsupportedError
 from llm_sandbox.testing.suite import eventually, usable_backend
+from tests.plugins.cluster import POD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,6 +131,8 @@ def is_kept(sandbox: Sandbox) -> bool:
 
 
 LOCAL = frozenset({"local"})
+NEITHER = LOCAL | {"kubernetes"}
+"""Without a gate between a sandbox and the network, and without folders of this machine."""
 CASES = {
     "command": Case("command", {"command": ("sh", "-c", "echo entry; cat")}, reads_entry),
     "backend": Case("backend", {}, lambda sandbox: sandbox.poll() is None),
@@ -163,7 +166,7 @@ CASES = {
             "network": NetworkRules.allow(domains=["api.example.com"]),
         },
         lambda sandbox: VALUE not in said("env")(sandbox) and "TOKEN=" in said("env")(sandbox),
-        LOCAL,
+        NEITHER,
     ),
     "limits": Case(
         "limits",
@@ -178,31 +181,33 @@ CASES = {
     ),
     "network blocked": Case("network", {"network": "blocked"}, has("network", "blocked")),
     "network open": Case("network", {"network": "open"}, is_the_hosts_network),
-    "network internet": Case("network", {"network": "internet"}, has("network", "internet"), LOCAL),
+    "network internet": Case(
+        "network", {"network": "internet"}, has("network", "internet"), NEITHER
+    ),
     "network rules": Case(
         "network",
         {"network": NetworkRules.allow(domains=["example.com"])},
         lambda sandbox: "rules" in sandbox.isolation.controls["network"].by,
-        LOCAL,
+        NEITHER,
     ),
     "ports": Case("ports", {"ports": (7000,)}, is_reached, LOCAL),
     "a folder": Case(
         "mounts",
         {"mounts": {"/given": Bind("FOLDER")}},
         lambda sandbox: said("cat", "/given/file")(sandbox) == "of the host",
-        LOCAL,
+        NEITHER,
     ),
     "a volume": Case(
         "mounts",
         {"mounts": {"/cache": Volume("cache")}},
         lambda sandbox: sandbox.sh("echo kept > /cache/file").wait() == 0,
-        LOCAL,
+        NEITHER,
     ),
     "memory": Case(
         "mounts",
         {"mounts": {"/scratch": Tmpfs("1m")}},
         lambda sandbox: sandbox.sh("head -c 2000000 /dev/zero > /scratch/a").wait() != 0,
-        LOCAL,
+        NEITHER,
     ),
     "gpu": Case("gpu", {"gpu": "all"}, said("sh", "-c", "ls /dev/nvidia*"), by_probe=True),  # type: ignore[arg-type]
     "ready by a command": Case("ready", {"ready": CommandReady("test", "-e", "ready")}, is_ready),
@@ -252,9 +257,10 @@ def test_every_option_has_a_case() -> None:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", [*BACKENDS, POD])
 def test_an_option_works_or_is_refused_by_its_name(backend: str, case: Case, state: Path) -> None:
-    if backend != "bubblewrap" and case.parameter == "network" and os.geteuid() != 0:
+    is_entered = backend not in ("bubblewrap", "kubernetes")
+    if is_entered and case.parameter == "network" and os.geteuid() != 0:
         pytest.skip(f"{backend}: only root can enter the network of a container")
     usable_backend(backend)
     (state / "given").mkdir()
@@ -270,7 +276,9 @@ def test_an_option_works_or_is_refused_by_its_name(backend: str, case: Case, sta
         refusal = error
     if refusal is not None:
         assert backend in case.refused or case.by_probe, refusal
-        assert case.parameter.rstrip("s") in refusal.feature.lower(), refusal.feature
+        # Of several that are refused, one is named.
+        names = [name.rstrip("s") for name in (case.parameter, *case.options)]
+        assert any(name in refusal.feature.lower() for name in names), refusal.feature
         assert refusal.backend == backend
         assert refusal.reason
         return

@@ -12,6 +12,7 @@ import pytest
 from llm_sandbox import Sandbox, SandboxError
 from llm_sandbox.exceptions import NameInUseError, SandboxNotFoundError
 from tests.detached.conftest import until
+from tests.plugins.cluster import POD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ BACKENDS = [
     pytest.param("docker", marks=pytest.mark.engine("docker", "python")),
     pytest.param("podman", marks=pytest.mark.engine("podman", "python")),
     "local",
+    POD,
 ]
 
 MAKER = """
@@ -107,7 +109,7 @@ def test_another_process_goes_on(made: tuple[str, list[str]], registry: Any) -> 
     assert until(registry.is_empty)
 
 
-@pytest.mark.parametrize("made", BACKENDS[:2], indirect=True)
+@pytest.mark.parametrize("made", [*BACKENDS[:2], POD], indirect=True)
 def test_a_killed_daemon_takes_all_with_it(made: tuple[str, list[str]], registry: Any) -> None:
     _, (sandbox_id, _, _) = made
     sandbox = Sandbox.attach(sandbox_id)

@@ -40,6 +40,8 @@ class ApiProxy:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._server = urlsplit(cluster.address)
+        pairs = cluster.headers().items()
+        self._credentials = "".join(f"{name}: {value}\r\n" for name, value in pairs).encode()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self.frames = 0
@@ -118,6 +120,7 @@ class ApiProxy:
             if answer is not None:
                 client.sendall(answer)
                 return
+            head = head.replace(b"\r\n", b"\r\n" + self._credentials, 1)
             is_websocket = b"upgrade: websocket" in head.lower()
             if not is_websocket:  # so that each request is seen
                 head = head.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)

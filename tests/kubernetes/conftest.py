@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.kubernetes.api_proxy import ApiProxy
+from tests.plugins import cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,26 @@ def backend() -> KubernetesBackend:
 def pods(backend: KubernetesBackend) -> Pods:
     """Provide the pods of the namespace, as another client sees them."""
     return backend.pods
+
+
+@contextlib.contextmanager
+def a_namespace(pods: Pods, what: str, *, prepared: bool = False) -> Iterator[str]:
+    """Make a namespace beside that of the run, for as long as the block.
+
+    Args:
+        pods: Pods of the run's namespace.
+        what: End of its name.
+        prepared: Whether it is made as an operator does, with an account that has the role.
+    """
+    name = f"{pods.namespace}-{what}"
+    if prepared:
+        cluster.make_namespace(name)
+    else:
+        cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    try:
+        yield name
+    finally:
+        cluster.connect().request("DELETE", f"/api/v1/namespaces/{name}")
 
 
 @pytest.fixture

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,84 +11,25 @@ from llm_sandbox.exceptions import ContainerGoneError
 from llm_sandbox.testing.suite import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
     from llm_sandbox.backends.kubernetes.pods import Pods
 
 pytestmark = pytest.mark.cluster
 
-CLIENT = """
-import sys, time
-from llm_sandbox import Sandbox
-from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
-from llm_sandbox.backends.kubernetes.options import PodOptions
-backend = KubernetesBackend(PodOptions(orphan_after=20))
-print(backend.pods.owner, flush=True)
-sandbox = Sandbox.create(backend=backend)
-sandbox.exec("sleep", "600")
-print("up", flush=True)
-time.sleep(600)
-"""
+
+def collect(backend: KubernetesBackend) -> list[str]:
+    """Remove what nobody owns, and return the names of the removed pods."""
+    inventory = backend.inventory
+    decisions = inventory.collect(inventory.decide(inventory.resources()))
+    return [one.resource.id for one in decisions if one.remove]
 
 
-def of_owner(pods: Pods, owner: str) -> list[dict[str, Any]]:
-    """Return the pods of a client that have not ended."""
-    found = pods.list_ours()
-    return [pod for pod in found if pod["metadata"]["labels"]["llm-sandbox/owner"] == owner]
-
-
-@contextlib.contextmanager
-def start_client() -> Iterator[subprocess.Popen[bytes]]:
-    """Start a client, which is killed after the block."""
-    with subprocess.Popen([sys.executable, "-c", CLIENT], stdout=subprocess.PIPE) as client:
-        try:
-            yield client
-        finally:
-            client.kill()
-
-
-def is_running(pod: dict[str, Any]) -> bool:
-    return pod["status"]["phase"] in ("Pending", "Running")
-
-
-def test_a_killed_client_leaves_no_running_pod(pods: Pods) -> None:
-    """The pod of a killed client ends by itself, and another client removes what is left of it."""
-    with start_client() as client:
-        assert client.stdout is not None
-        owner = client.stdout.readline().decode().strip()
-        assert client.stdout.readline() == b"up\n"
-        assert any(map(is_running, of_owner(pods, owner)))
-        client.send_signal(signal.SIGKILL)
-        client.wait()
-
-    assert eventually(lambda: not any(map(is_running, of_owner(pods, owner))), 60)
-    pods.collect(finished_s=0)
-    assert eventually(lambda: not of_owner(pods, owner), 10)
-
-
-@pytest.mark.cluster(whole=True)
-def test_a_client_that_ends_while_a_pod_starts_leaves_none(pods: Pods) -> None:
-    """A client that is killed before its pod runs leaves none that runs."""
-    with start_client() as client:
-        assert client.stdout is not None
-        owner = client.stdout.readline().decode().strip()
-        assert eventually(lambda: bool(of_owner(pods, owner)), 30)
-        client.send_signal(signal.SIGKILL)
-        client.wait()
-
-    assert eventually(lambda: not any(map(is_running, of_owner(pods, owner))), 60)
-    pods.collect(finished_s=0)
-    assert eventually(lambda: not of_owner(pods, owner), 10)
-
-
-def test_a_pod_of_a_living_client_is_left_alone(backend: KubernetesBackend, pods: Pods) -> None:
+def test_a_pod_of_a_living_client_is_left_alone(backend: KubernetesBackend) -> None:
     """Another client's collection does not touch what runs."""
     from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
 
     with Sandbox.create(backend=KubernetesBackend()) as sandbox:
-        assert sandbox.id not in pods.collect(finished_s=0)
+        assert sandbox.id not in collect(backend)
         assert "in\n" == sandbox.sh("echo in").collect().stdout
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,15 @@ from llm_sandbox.backends.kubernetes.options import PodOptions
 from llm_sandbox.backends.kubernetes.unsafe_fields import UNSAFE_FIELDS
 from llm_sandbox.exceptions import SecurityError, UnsupportedError, ValidationError
 from llm_sandbox.limits import Limits
-from tests.kubernetes.api_proxy import answer
+from tests.kubernetes.api_proxy import ApiProxy, answer
+from tests.kubernetes.conftest import a_namespace
+from tests.plugins import cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from tests.kubernetes.api_proxy import ApiProxy
+    from llm_sandbox.backends.kubernetes.pods import Pods
 
 # --- manifests, without a cluster
 
@@ -292,21 +295,17 @@ def test_a_blocked_pod_reaches_no_other(sandbox: Sandbox) -> None:
 
 @pytest.mark.cluster
 @pytest.mark.redteam
-def test_a_cluster_without_enforcement_is_refused(proxy: ApiProxy, tmp_path: Path) -> None:
+def test_a_cluster_without_enforcement_is_refused(pods: Pods, tmp_path: Path) -> None:
     """Where the policy has no effect, a sandbox without a network is refused, and none is left."""
-    from tests.plugins.cluster import connect
-
-    namespace = f"{KubernetesBackend().pods.namespace}-unenforced"
-    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
-    connect().request("POST", "/api/v1/namespaces", body)
-    try:
+    with (
+        a_namespace(pods, "unenforced") as namespace,
+        contextlib.closing(ApiProxy(cluster.connect())) as proxy,
+    ):
         # The policy seems to be there, as with a plugin that knows none.
-        proxy.refuse = lambda line: answer(409, "Conflict") if "/networkpolicies" in line else None
+        proxy.refuse = lambda line: answer(200, "OK") if "/networkpolicies" in line else None
         options = PodOptions(kubeconfig=proxy.kubeconfig(tmp_path, namespace))
         backend = KubernetesBackend(options)
 
         with pytest.raises(UnsupportedError, match="does not enforce NetworkPolicy"):
             Sandbox.create(backend=backend)
         backend.close()
-    finally:
-        connect().request("DELETE", f"/api/v1/namespaces/{namespace}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
+import os
 import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from llm_sandbox import Sandbox
+from llm_sandbox import Sandbox, create_session
 from llm_sandbox.backends.kubernetes.backend import KubernetesBackend, KubernetesOptions
 from llm_sandbox.backends.kubernetes.options import PodOptions
 from llm_sandbox.exceptions import (
@@ -20,6 +19,8 @@ from llm_sandbox.exceptions import (
     SandboxError,
 )
 from llm_sandbox.testing.suite import eventually
+from tests.kubernetes.conftest import a_namespace
+from tests.plugins import cluster
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,86 +102,63 @@ def test_the_reason_is_told(case: str, pods: Pods) -> None:
         assert pods.cluster.request("GET", events, query=query)["items"]
 
 
-def test_a_missing_namespace_is_told(pods: Pods) -> None:
-    backend = KubernetesBackend(PodOptions(namespace="absent"))
+def test_a_missing_namespace_is_told() -> None:
+    options = PodOptions(namespace="absent", kubeconfig=os.environ[cluster.KUBECONFIG])
     with pytest.raises(BackendError, match='namespaces "absent" not found') as told:
-        Sandbox.create(backend=backend)
+        Sandbox.create(backend=KubernetesBackend(options))
 
     assert "kubectl create namespace absent" in str(told.value.hint)
 
 
 def test_an_exceeded_quota_is_told(pods: Pods) -> None:
     """A pod beyond the quota of its namespace is refused with the quota's numbers."""
-    with _namespace(pods, "quota") as namespace:
-        path = f"/api/v1/namespaces/{namespace}/resourcequotas"
-        quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "0"}}}
-        pods.cluster.request("POST", path, {"apiVersion": "v1", "kind": "ResourceQuota", **quota})
-        backend = KubernetesBackend(PodOptions(namespace=namespace))
-        assert eventually(
-            lambda: "hard" in pods.cluster.request("GET", f"{path}/few").get("status", {}), 20
-        )
+    admin = cluster.connect()
+    with a_namespace(pods, "quota") as namespace:
+        quota = {"metadata": {"name": "few", "namespace": namespace}}
+        quota |= {"spec": {"hard": {"pods": "0"}}}
+        cluster.create({"apiVersion": "v1", "kind": "ResourceQuota", **quota})
+        path = f"/api/v1/namespaces/{namespace}/resourcequotas/few"
+        assert eventually(lambda: "hard" in admin.request("GET", path).get("status", {}), 20)
 
+        options = PodOptions(namespace=namespace, kubeconfig=os.environ[cluster.KUBECONFIG])
         with pytest.raises(BackendError, match="exceeded quota") as told:
-            Sandbox.create(backend=backend, network="open")
+            Sandbox.create(backend=KubernetesBackend(options), network="open")
 
     assert told.value.retryable
 
 
 def test_missing_rights_are_listed_together(pods: Pods, tmp_path: Path) -> None:
-    """A user without rights gets one error with all that is missing."""
-    with _namespace(pods, "rights") as namespace:
-        kubeconfig = _stranger(pods, namespace, tmp_path)
-        backend = KubernetesBackend(PodOptions(namespace=namespace, kubeconfig=kubeconfig))
+    """A user who lacks rights, some or all, gets one error with all that are missing."""
+    with a_namespace(pods, "rights") as namespace:
+        account = {"metadata": {"name": "stranger", "namespace": namespace}}
+        cluster.create({"apiVersion": "v1", "kind": "ServiceAccount", **account})
+        kubeconfig = str(cluster.kubeconfig_of(namespace, tmp_path, "stranger"))
+        options = PodOptions(namespace=namespace, kubeconfig=kubeconfig)
 
         with pytest.raises(BackendUnavailableError) as told:
-            backend.check()
+            create_session(KubernetesBackend(options), network="open").open()
 
-    for right in ("create pods", "delete pods", "create pods/exec", "create networkpolicies"):
-        assert right in told.value.message
+        for right in ("create", "delete", "get", "list"):
+            assert f"{right} pods" in told.value.message
+        assert "create pods/exec" in told.value.message
+        assert "create networkpolicies" in told.value.message
+        assert f"kubernetes manifests --namespace {namespace}" in str(told.value.hint)
 
+        # Whoever may create pods, and not reach them, leaves none that runs for long.
+        _allow(namespace, [{"apiGroups": [""], "resources": ["pods"], "verbs": ["create", "get"]}])
+        with pytest.raises(BackendUnavailableError) as told:
+            create_session(KubernetesBackend(options), network="open").open()
 
-class _namespace:
-    """A namespace of its own for as long as the block."""
-
-    def __init__(self, pods: Pods, what: str) -> None:
-        self._pods = pods
-        self._name = f"{pods.namespace}-{what}"
-
-    def __enter__(self) -> str:
-        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._name}}
-        self._pods.cluster.request("POST", "/api/v1/namespaces", body)
-        return self._name
-
-    def __exit__(self, *exc: object) -> None:
-        self._pods.cluster.request("DELETE", f"/api/v1/namespaces/{self._name}")
+        assert "create pods," not in told.value.message
+        assert "delete pods" in told.value.message
+        assert "create pods/exec" in told.value.message
 
 
-def _stranger(pods: Pods, namespace: str, folder: Path) -> str:
-    """Write the kubeconfig of a user without rights, and return its path."""
-    cluster = pods.cluster
-    path = f"/api/v1/namespaces/{namespace}/serviceaccounts"
-    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "stranger"}}
-    cluster.request("POST", path, account)
-    request: dict[str, Any] = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
-    request["spec"] = {"audiences": [], "expirationSeconds": 600}
-    token = cluster.request("POST", f"{path}/stranger/token", request)["status"]["token"]
-    assert cluster.tls is not None
-    authorities = b"".join(
-        b"-----BEGIN CERTIFICATE-----\n" + base64.encodebytes(one) + b"-----END CERTIFICATE-----\n"
-        for one in cluster.tls.get_ca_certs(binary_form=True)
-    )
-    server = {
-        "server": cluster.address,
-        "certificate-authority-data": base64.b64encode(authorities).decode(),
-    }
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": "one", "cluster": server}],
-        "users": [{"name": "stranger", "user": {"token": token}}],
-        "contexts": [{"name": "one", "context": {"cluster": "one", "user": "stranger"}}],
-        "current-context": "one",
-    }
-    written = folder / "stranger.json"
-    written.write_text(json.dumps(config))
-    return str(written)
+def _allow(namespace: str, rules: list[dict[str, Any]]) -> None:
+    """Give the stranger of a namespace rights."""
+    group = "rbac.authorization.k8s.io"
+    head = {"apiVersion": f"{group}/v1", "metadata": {"name": "some", "namespace": namespace}}
+    cluster.create({**head, "kind": "Role", "rules": rules})
+    subject = {"kind": "ServiceAccount", "name": "stranger", "namespace": namespace}
+    role = {"apiGroup": group, "kind": "Role", "name": "some"}
+    cluster.create({**head, "kind": "RoleBinding", "roleRef": role, "subjects": [subject]})

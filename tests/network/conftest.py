@@ -78,6 +78,13 @@ def own_addresses() -> list[str]:
     return sorted({address for address in found if not address.startswith("127.")})
 
 
+BACKENDS = (
+    "bubblewrap",
+    pytest.param("docker", marks=pytest.mark.engine("docker", image="python")),
+    pytest.param("podman", marks=pytest.mark.engine("podman", image="python")),
+)
+
+
 def usable(name: str) -> str:
     """The name of a backend that works here; skips where it does not, with what to do."""
     try:
@@ -89,11 +96,7 @@ def usable(name: str) -> str:
 
 @pytest.fixture(
     scope="module",
-    params=[
-        "bubblewrap",
-        pytest.param("docker", marks=pytest.mark.engine("docker", image="python")),
-        pytest.param("podman", marks=pytest.mark.engine("podman", image="python")),
-    ],
+    params=BACKENDS,
 )
 def backend(request: pytest.FixtureRequest) -> str:
     """Each backend whose sandboxes have a network namespace of this kernel."""

@@ -12,7 +12,8 @@ import pytest
 
 from llm_sandbox import Sandbox, UnsupportedError, ValidationError
 from llm_sandbox.testing.suite import eventually
-from tests.network.conftest import usable
+from tests.network.conftest import BACKENDS, usable
+from tests.plugins.cluster import POD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +31,12 @@ while True:
     threading.Thread(target=serve, args=server.accept()[:1]).start()
 """
 BIG = 3_000_000
+
+
+@pytest.fixture(scope="module", params=[*BACKENDS, POD])
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each backend with tunnels."""
+    return usable(request.param)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ the image of Python sessions with this library's runtime: `tests/cluster_image.p
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -31,6 +32,8 @@ OWN = frozenset(
     }
 )
 """Of those, the ones that run in any case."""
+POD = pytest.param("kubernetes", marks=pytest.mark.cluster(whole=True))
+"""The backend as a parameter of tests that run on others as well: a pod for each takes minutes."""
 KUBECONFIG = "LLM_SANDBOX_TEST_KUBECONFIG"
 PREFIX = "llm-sandbox-test-"
 GONE_S = 60.0
@@ -72,25 +75,70 @@ def connect() -> Cluster:
 
 @cache
 def enter_namespace(run: str) -> None:
-    """Make the run's namespace the one of this process, and of those that it starts."""
-    import yaml
+    """Make the run's namespace the one of this process, and of those that it starts.
 
+    Their user has the role of `llm-sandbox kubernetes manifests`, and no other right.
+    """
+    name = PREFIX + run
+    make_namespace(name)
+    folder = Path(tempfile.mkdtemp(prefix="pytest-cluster-"))
+    _entered.append(folder)
+    os.environ["KUBECONFIG"] = str(kubeconfig_of(name, folder))
+
+
+def make_namespace(name: str) -> None:
+    """Create a namespace as an operator does; return when its user has the rights of the role."""
+    from llm_sandbox.backends.kubernetes.namespace_objects import namespace_objects
+
+    for one in namespace_objects(name, pods=100, cpus=64, memory_bytes=1 << 40):
+        create(one)
+
+
+def create(body: dict[str, Any]) -> None:
+    """Create an object, unless another process of the run was first."""
     from llm_sandbox.backends.kubernetes.cluster import ApiError
 
-    name = PREFIX + run
-    body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    group, _, version = body["apiVersion"].rpartition("/")
+    path = f"/apis/{group}/{version}" if group else f"/api/{version}"
+    if "namespace" in body["metadata"]:
+        path += f"/namespaces/{body['metadata']['namespace']}"
+    kind = body["kind"].lower()
+    plural = f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind.removesuffix('s')}s"
     try:
-        connect().request("POST", "/api/v1/namespaces", body)
+        connect().request("POST", f"{path}/{plural}", body)
     except ApiError as error:
-        if error.status != 409:  # another process of the run was first
+        if error.status != 409:
             raise
-    config = yaml.safe_load(Path(os.environ[KUBECONFIG]).read_text())
-    for context in config["contexts"]:
-        context["context"]["namespace"] = name
-    folder = Path(tempfile.mkdtemp(prefix="pytest-cluster-"))
-    (folder / "config").write_text(json.dumps(config))
-    os.environ["KUBECONFIG"] = str(folder / "config")
-    _entered.append(folder)
+
+
+def kubeconfig_of(namespace: str, folder: Path, account: str = "llm-sandbox") -> Path:
+    """Write the kubeconfig of a service account, and return its path."""
+    cluster = connect()
+    path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+    request: dict[str, Any] = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
+    request["spec"] = {"audiences": [], "expirationSeconds": 4 * 3600}
+    token = cluster.request("POST", path, request)["status"]["token"]
+    assert cluster.tls is not None
+    authorities = b"".join(
+        b"-----BEGIN CERTIFICATE-----\n" + base64.encodebytes(one) + b"-----END CERTIFICATE-----\n"
+        for one in cluster.tls.get_ca_certs(binary_form=True)
+    )
+    server = {
+        "server": cluster.address,
+        "certificate-authority-data": base64.b64encode(authorities).decode(),
+    }
+    context = {"cluster": "one", "user": account, "namespace": namespace}
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "one", "cluster": server}],
+        "users": [{"name": account, "user": {"token": token}}],
+        "contexts": [{"name": "one", "context": context}],
+        "current-context": "one",
+    }
+    written = folder / f"{namespace}-{account}.json"
+    written.write_text(json.dumps(config))
+    return written
 
 
 @pytest.hookimpl(tryfirst=True)

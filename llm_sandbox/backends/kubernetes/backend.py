@@ -9,18 +9,23 @@ from typing import Any, ClassVar, Final
 from llm_sandbox.backends.base import Control, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.image_machine import supervisor_command
-from llm_sandbox.backends.kubernetes.cluster import Cluster
+from llm_sandbox.backends.inventory import Inventory
+from llm_sandbox.backends.kubernetes.cluster import ApiError, Cluster
+from llm_sandbox.backends.kubernetes.existing_pod import AttachedPodLaunch, ExistingPod
+from llm_sandbox.backends.kubernetes.inventory import PodInventory
 from llm_sandbox.backends.kubernetes.launch import PodLaunch
 from llm_sandbox.backends.kubernetes.layers import PodLayers
+from llm_sandbox.backends.kubernetes.link import relay_command
 from llm_sandbox.backends.kubernetes.machine import PodMachine
 from llm_sandbox.backends.kubernetes.manifest import PROCESS_ALLOWANCE, PodPlan, plan_pod
-from llm_sandbox.backends.kubernetes.network_policy import BLOCKED, NetworkPolicy
+from llm_sandbox.backends.kubernetes.network_policy import NETWORK, NetworkPolicy
 from llm_sandbox.backends.kubernetes.options import PodOptions
 from llm_sandbox.backends.kubernetes.pods import Pods
+from llm_sandbox.backends.kubernetes.rights import AccessReview
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import refuse_mounts
 from llm_sandbox.backends.options.container_options import ContainerOptions
-from llm_sandbox.backends.python_environment import GUEST_ROOT, LAYERS_ROOT
+from llm_sandbox.backends.python_environment import LAYERS_ROOT
 from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.backends.runtime import describe_runtime
 from llm_sandbox.backends.snapshot import Snapshot
@@ -39,7 +44,6 @@ _LIMITS: Final = {"cpu_count", "cpus", "mem_limit", "nano_cpus", "pids_limit", "
 """Runtime configs that are limits, which sessions take from there."""
 _REFUSED: Final = {
     "commit_container": "pods are not saved as images",
-    "container_id": "existing pods cannot be attached to yet",
     "dockerfile": "a cluster builds no images",
     "mounts": "pods do not see the folders of this computer",
 }
@@ -67,6 +71,7 @@ class _Connection:
         self._lock = threading.RLock()
         self._pods: Pods | None = None
         self._policy: NetworkPolicy | None = None
+        self._access: AccessReview | None = None
 
     @property
     def pods(self) -> Pods:
@@ -75,8 +80,16 @@ class _Connection:
                 given = self._options
                 cluster = Cluster(self._client, context=given.context, kubeconfig=given.kubeconfig)
                 self._pods = Pods(cluster, given.namespace or cluster.namespace)
-                self._pods.collect_soon()
             return self._pods
+
+    @property
+    def access(self) -> AccessReview:
+        """Review of rights, begun before the first machine; what others have left is removed."""
+        with self._lock:
+            if self._access is None:
+                PodInventory(self.pods).collect_soon()
+                self._access = AccessReview(self.pods.cluster, self.pods.namespace)
+            return self._access
 
     @property
     def policy(self) -> NetworkPolicy:
@@ -90,6 +103,7 @@ class _Connection:
         self._lock = threading.RLock()
         self._pods = None
         self._policy = None
+        self._access = None
 
 
 class KubernetesBackend(SupervisedBackend):
@@ -142,6 +156,15 @@ class KubernetesBackend(SupervisedBackend):
         major, minor = cluster.version
         return f"Kubernetes {major}.{minor} at {cluster.address}, namespace {self.pods.namespace}"
 
+    @property
+    def inventory(self) -> Inventory:
+        return PodInventory(self.pods)
+
+    @property
+    def network_policy(self) -> NetworkPolicy:
+        """Policy that cuts off pods of the namespace."""
+        return self._connection.policy
+
     def engine_client(self) -> Any:
         return self.pods.cluster.core_api()
 
@@ -158,8 +181,9 @@ class KubernetesBackend(SupervisedBackend):
                     hint="pods have fields instead: PodOptions(pod_manifest={'spec': ...})",
                 )
         given = {one.name: getattr(options, one.name) for one in fields(ContainerOptions)}
-        if given["image"] is None:
+        if options.image is None and options.container_id is None:
             given["image"] = self.options.image
+            given["container_id"] = self.options.container_id
         pod = options.pod if isinstance(options, KubernetesOptions) else self.options.pod
         changed = KubernetesOptions(**given, pod=pod)
         if changed == self.options and client in (None, self._client):
@@ -208,12 +232,29 @@ class KubernetesBackend(SupervisedBackend):
         return self.with_options(replace(self.options, image=image))
 
     def check(self) -> Isolation:
-        pods = self.pods
-        pods.cluster.require_access(pods.namespace)
+        AccessReview(self.pods.cluster, self.pods.namespace).require()
         return self._isolation(self._plan(MachineSpec()), Control("enforced", "a network policy"))
 
     def create(self, spec: MachineSpec) -> Machine:
         refuse_mounts(spec.mounts, spec.gpu, self.name, _NO_MOUNTS)
+        access = self._connection.access
+        try:
+            machine = self._create_proved(spec)
+        except ApiError as error:
+            if error.status == 403:
+                access.require(error)
+            raise
+        try:
+            access.require()
+        except BaseException:
+            machine.destroy()
+            raise
+        return machine
+
+    def _create_proved(self, spec: MachineSpec) -> PodMachine:
+        """Create a machine whose network was proved to be as it is asked for."""
+        if self.options.container_id is not None:
+            return self._attach(spec, self.options.container_id)
         if spec.network == "open":
             return self._create(spec)
         policy = self._connection.policy
@@ -245,36 +286,71 @@ class KubernetesBackend(SupervisedBackend):
         launch = PodLaunch(
             pods,
             plan,
-            [*self._runtime(), "-c", _RELAY],
+            relay_command(self._runtime()),
             start_s=given.start_timeout,
             orphan_after=given.orphan_after,
         )
-        host = SupervisorHost(
-            launch,
-            backend=self.name,
-            channel=launch.control_pair.host_end,
-            start_s=given.start_timeout + _HELLO_S,
-        )
-
-        def on_destroyed(machine: SupervisedMachine) -> None:
-            host.connection.close()
-
         control = (
             Control("absent", "the pod's network is open")
             if spec.network == "open"
             else self._connection.policy.control
         )
+        return self._make_machine(
+            launch,
+            plan.spec,
+            self._isolation(plan, control),
+            lambda: launch.name,
+            plan.image,
+            self._confinement(plan),
+        )
+
+    def _attach(self, spec: MachineSpec, name: str) -> PodMachine:
+        """Enter a pod that exists already."""
+        refuse_mounts(spec.mounts, spec.gpu, self.name, "that pod exists already")
+        given = self.options.pod
+        pod = ExistingPod(self.pods, name)
+        runtime = describe_runtime(given.machine)
+        launch = AttachedPodLaunch(pod, runtime, spec, given.orphan_after)
+        return self._make_machine(
+            launch,
+            spec,
+            pod.isolation(),
+            lambda: pod.name,
+            pod.image,
+            {"privileges": True, "rlimits": resource_limits(spec.limits, processes=False)},
+        )
+
+    def _make_machine(
+        self,
+        launch: PodLaunch | AttachedPodLaunch,
+        spec: MachineSpec,
+        isolation: Isolation,
+        pod: Callable[[], str],
+        image: str,
+        confinement: Mapping[str, Any],
+    ) -> PodMachine:
+        host = SupervisorHost(
+            launch,
+            backend=self.name,
+            channel=launch.control_pair.host_end,
+            start_s=self.options.pod.start_timeout + _HELLO_S,
+        )
+
+        def on_destroyed(machine: SupervisedMachine) -> None:
+            host.connection.close()
+
         try:
             machine = PodMachine(
                 host.connection,
-                plan.spec,
-                self._isolation(plan, control),
-                pods=pods,
-                pod=launch.name,
-                image=plan.image,
-                confinement=self._confinement(plan),
+                spec,
+                isolation,
+                pods=self.pods,
+                pod=pod(),
+                image=image,
+                confinement=confinement,
                 loaded=host.zygote_settled,
                 on_destroyed=on_destroyed,
+                guest=launch.root,
             )
         except BaseException:
             host.connection.close()
@@ -286,6 +362,20 @@ class KubernetesBackend(SupervisedBackend):
         _used.add(self)
         return machine
 
+    def try_admission(self) -> None:
+        """Ask the cluster whether it would admit a pod; none is created.
+
+        Raises:
+            ApiError: It would not, in its words.
+            BackendUnavailableError: The server does not answer.
+        """
+        self.pods.create(self._plan(MachineSpec()).manifest, start_s=0.0, dry_run=True)
+
+    @property
+    def image(self) -> str:
+        """Name of the image of its pods, unless their manifest has another."""
+        return self.options.image or image_name(self.options.lang)
+
     def _plan(self, spec: MachineSpec) -> PodPlan:
         given = self.options
         runtime = self._runtime()
@@ -295,11 +385,11 @@ class KubernetesBackend(SupervisedBackend):
         return plan_pod(
             spec,
             given.pod,
-            image=given.image or image_name(given.lang),
+            image=self.image,
             command=command,
             runtime=runtime,
             version=self.pods.cluster.version,
-            labels=dict(BLOCKED) if spec.network == "blocked" else {},
+            labels={NETWORK: spec.network},
             annotations={},
         )
 
@@ -315,12 +405,13 @@ class KubernetesBackend(SupervisedBackend):
         rlimits = resource_limits(limits, processes=plan.user is None)
         if plan.user is None:
             rlimits["NPROC"] += PROCESS_ALLOWANCE
+        places = [plan.spec.workdir, "/tmp", "/dev"]  # noqa: S108 - inside
         return {
             "rlimits": rlimits,
             "raisable": ["DATA"],
             "seccomp": build_filter(self.options.pod.machine, set_id_bits=True),
             "read_only": ["/"],
-            "writable": [plan.spec.workdir, "/tmp", "/dev"],  # noqa: S108 - inside
+            "writable": ["/"] if plan.spec.writable_root else places,
             "user": plan.user,
         }
 
@@ -330,9 +421,15 @@ class KubernetesBackend(SupervisedBackend):
             raise UnsupportedError(
                 "installing libraries as layers", _NAME, "the image of the pod is not known"
             )
-        plan = self._plan(machine.spec)
-        layers = PodLayers(machine, plan.container, self._runtime(), *images, self.create)
-        return LayerLocation(LAYERS_ROOT, layers)
+        if self.options.container_id is not None:
+            container = self.options.container_id.partition("/")[2]
+            runtime = describe_runtime(self.options.pod.machine).command_below(machine.guest)
+            root = machine.guest
+        else:
+            container = self._plan(machine.spec).container
+            runtime, root = self._runtime(), LAYERS_ROOT
+        layers = PodLayers(machine, container, runtime, *images, self.create, root)
+        return LayerLocation(root, layers)
 
     def warm_up(self, network: Network = "blocked") -> None:
         self.ping()
@@ -344,9 +441,6 @@ class KubernetesBackend(SupervisedBackend):
 
 _used: "set[KubernetesBackend]" = set()
 _HELLO_S: Final = 30.0
-_RELAY: Final = (
-    f"import sys; sys.path.insert(0, {GUEST_ROOT!r}); from guest import pod; pod.relay()"
-)
 
 
 class _Ahead:

@@ -31,14 +31,6 @@ _RETRIED = frozenset({429, 500, 502, 503, 504})
 _CONNECTIONS = 64
 _START = "name a cluster: KUBECONFIG=~/.kube/config, or context=; look: kubectl config get-contexts"
 _BACKEND = "kubernetes"
-_RIGHTS = (
-    *(("", "pods", "", verb) for verb in ("create", "get", "list", "delete")),
-    ("", "pods", "exec", "get"),
-    ("", "pods", "exec", "create"),
-    ("networking.k8s.io", "networkpolicies", "", "create"),
-)
-"""Group, resource, subresource and verb of each right that is needed. Servers ask for either verb
-to execute a program."""
 _OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
@@ -107,36 +99,6 @@ class Cluster:
         import kubernetes.client
 
         return kubernetes.client.CoreV1Api(kubernetes.client.ApiClient(self._configuration))
-
-    def require_access(self, namespace: str) -> None:
-        """Check that the user may do in a namespace what the backend does there.
-
-        Raises:
-            BackendUnavailableError: Rights are missing; the message lists them all.
-        """
-        missing = []
-        for group, resource, subresource, verb in _RIGHTS:
-            attributes = {"namespace": namespace, "verb": verb, "group": group}
-            attributes |= {"resource": resource, "subresource": subresource}
-            review = self.request(
-                "POST",
-                "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-                {
-                    "apiVersion": "authorization.k8s.io/v1",
-                    "kind": "SelfSubjectAccessReview",
-                    "spec": {"resourceAttributes": attributes},
-                },
-            )
-            if not review["status"].get("allowed"):
-                missing.append(f"{verb} {resource}{f'/{subresource}' if subresource else ''}")
-        if missing:
-            raise BackendUnavailableError(
-                f"in the namespace {namespace!r} of the cluster at {self.address} these rights are "
-                f"missing: {', '.join(missing)}",
-                backend=_BACKEND,
-                hint="ask for the role of docs/kubernetes.md; look: kubectl auth can-i --list "
-                f"-n {namespace}",
-            )
 
     @property
     def version(self) -> tuple[int, int]:
@@ -357,6 +319,8 @@ def _remedy(status: int, words: str) -> str | None:
     missing = re.search(r'namespaces "([a-z0-9-]+)" not found', words)
     if missing is not None:
         return f"make it: kubectl create namespace {missing[1]}; or another: kube_namespace="
+    if "RuntimeClass" in words:
+        return "look: kubectl get runtimeclasses"
     if status == 403:
-        return "ask for the role of docs/kubernetes.md; look: kubectl auth can-i --list"
+        return "what is missing: llm-sandbox kubernetes check"
     return None

@@ -6,7 +6,7 @@ import select
 import socket
 import ssl
 import time
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from llm_sandbox.backends.kubernetes.cluster import ApiError, Cluster
@@ -16,7 +16,18 @@ if TYPE_CHECKING:
 
     from websockets.client import ClientProtocol
 
-__all__ = ["ExecStream"]
+__all__ = ["ExecStream", "Log"]
+
+
+class Log(Protocol):
+    """What takes bytes for people: a file, for example."""
+
+    def write(self, data: bytes, /) -> object:
+        """Take bytes."""
+
+    def flush(self) -> object:
+        """Pass them on."""
+
 
 _PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 """Both carry one channel for each stream; the first can also close one of them."""
@@ -50,7 +61,7 @@ class ExecStream:
         pod: str,
         container: str,
         command: "Sequence[str]",
-        log: IO[bytes] | None = None,
+        log: Log | None = None,
     ) -> None:
         parameters = [("container", container), *(("command", word) for word in command)]
         parameters += [("stdin", "true"), ("stdout", "true"), ("stderr", "true")]

@@ -20,14 +20,19 @@ __all__ = ["PodLayers"]
 _PAUSE_S: Final = 0.005
 _MOST_QUEUED: Final = 1 << 20
 _DONE: Final = b"unpacked"
-_UNPACK: Final = (
-    "import sys, tarfile\n"
-    "with tarfile.open(fileobj=sys.stdin.buffer, mode='r|') as archive:\n"
-    "    for member in archive:\n"
-    f"        archive.extract(member, {LAYERS_ROOT!r}, set_attrs=member.isreg())\n"
-    f"sys.stdout.write({_DONE.decode()!r})\n"
-)
-"""Unpacks an archive of this computer, whose members are files and folders only."""
+
+
+def _unpack(root: str) -> str:
+    """Return a program that unpacks an archive of this computer, which has files and folders only,
+    below a folder.
+    """
+    return (
+        "import sys, tarfile\n"
+        "with tarfile.open(fileobj=sys.stdin.buffer, mode='r|') as archive:\n"
+        "    for member in archive:\n"
+        f"        archive.extract(member, {root!r}, set_attrs=member.isreg())\n"
+        f"sys.stdout.write({_DONE.decode()!r})\n"
+    )
 
 
 class PodLayers:
@@ -40,6 +45,7 @@ class PodLayers:
         image: Id of its image.
         image_name: Its name, for people.
         fresh_machine: See `ImageLayers`.
+        root: Folder of the layers inside.
     """
 
     def __init__(
@@ -50,7 +56,9 @@ class PodLayers:
         image: str,
         image_name: str,
         fresh_machine: Callable[[MachineSpec], Machine],
+        root: str = LAYERS_ROOT,
     ) -> None:
+        self._root = root
         self.image = f"{image} {machine.python()}".rstrip()
         self.image_name = image_name
         self._machine = machine
@@ -62,7 +70,7 @@ class PodLayers:
         return self._fresh_machine(spec)
 
     def marker(self, digest: str) -> str:
-        return f"{LAYERS_ROOT}/{layer_marker(digest)}"
+        return f"{self._root}/{layer_marker(digest)}"
 
     def deliver(self, digest: str, folder: Path, deadline: Deadline) -> None:
         machine = self._machine
@@ -72,7 +80,7 @@ class PodLayers:
             pods.namespace,
             machine.pod,
             self._container,
-            [*self._runtime, "-c", _UNPACK],
+            [*self._runtime, "-c", _unpack(self._root)],
         )
         try:
             # It is read in records, and its input has no end.

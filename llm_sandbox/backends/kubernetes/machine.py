@@ -27,6 +27,7 @@ class PodMachine(ImageMachine):
         pods: The namespace's pods.
         pod: The pod's name.
         image: The image's name.
+        guest: Folder of the guest's code inside.
     """
 
     def __init__(
@@ -41,7 +42,9 @@ class PodMachine(ImageMachine):
         confinement: Mapping[str, Any],
         loaded: threading.Event,
         on_destroyed: Callable[[SupervisedMachine], None],
+        guest: str = GUEST_ROOT,
     ) -> None:
+        self.guest = guest
         self.pods = pods
         self.pod = pod
         self._image = image
@@ -60,7 +63,7 @@ class PodMachine(ImageMachine):
             connection,
             spec,
             isolation,
-            guest=GUEST_ROOT,
+            guest=guest,
             machine_id=pod,
             confinement=confinement,
             loaded=loaded,

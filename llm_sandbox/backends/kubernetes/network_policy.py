@@ -10,22 +10,23 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from llm_sandbox.backends.base import Control
-from llm_sandbox.backends.kubernetes.cluster import ApiError
+from llm_sandbox.backends.kubernetes.cluster import ApiError, Cluster
 from llm_sandbox.backends.kubernetes.machine import PodMachine
 from llm_sandbox.backends.kubernetes.manifest import MANAGED_BY
 from llm_sandbox.backends.kubernetes.pods import Pods
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
 from llm_sandbox.settings import get_settings
 
-__all__ = ["BLOCKED", "POLICY", "NetworkPolicy"]
+__all__ = ["NETWORK", "POLICY", "NetworkPolicy", "find_policy", "policy_manifest"]
 
 POLICY: Final = "llm-sandbox-blocked"
 """Name of the policy."""
-BLOCKED: Final[Mapping[str, str]] = {"llm-sandbox/network": "blocked"}
-"""Label of the pods that it selects."""
+NETWORK: Final = "llm-sandbox/network"
+"""Label of pods with their network: ``blocked`` or ``open``."""
 
 _VALID_S: Final = 3600.0
 _KUBELET_PORT: Final = 10250
@@ -33,6 +34,39 @@ _METADATA: Final = "169.254.169.254:80"
 _PAUSE_S: Final = 0.3
 _TAKES_EFFECT_S: Final = 10.0
 _KNOWN_AFTER_S: Final = 1.0
+
+
+def policy_manifest(selector: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the policy.
+
+    Args:
+        selector: Selector of its pods.
+    """
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": POLICY, "labels": dict(MANAGED_BY)},
+        "spec": {"podSelector": dict(selector), "policyTypes": ["Ingress", "Egress"]},
+    }
+
+
+def find_policy(cluster: Cluster, namespace: str) -> dict[str, Any] | None:
+    """Return the policy of a namespace; None where there is none, or none that the user may see.
+
+    Raises:
+        ApiError: The server refused.
+        BackendUnavailableError: The server does not answer.
+    """
+    try:
+        return cluster.request("GET", f"{_path(namespace)}/{POLICY}")
+    except ApiError as error:
+        if error.status not in (403, 404):
+            raise
+        return None
+
+
+def _path(namespace: str) -> str:
+    return f"/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies"
 
 
 class NetworkPolicy:
@@ -64,22 +98,14 @@ class NetworkPolicy:
         with self._lock:
             if self._exists:
                 return
-            namespace = self._pods.namespace
-            path = f"/apis/networking.k8s.io/v1/namespaces/{namespace}/networkpolicies"
-            policy = {
-                "apiVersion": "networking.k8s.io/v1",
-                "kind": "NetworkPolicy",
-                "metadata": {"name": POLICY, "labels": dict(MANAGED_BY)},
-                "spec": {
-                    "podSelector": {"matchLabels": dict(BLOCKED)},
-                    "policyTypes": ["Ingress", "Egress"],
-                },
-            }
-            try:
-                self._pods.cluster.request("POST", path, policy)
-            except ApiError as error:
-                if error.status != 409:
-                    raise
+            cluster, namespace = self._pods.cluster, self._pods.namespace
+            if find_policy(cluster, namespace) is None:
+                policy = policy_manifest({"matchLabels": {NETWORK: "blocked"}})
+                try:
+                    cluster.request("POST", _path(namespace), policy)
+                except ApiError as error:
+                    if error.status != 409:
+                        raise
             self._exists = True
 
     @property
@@ -89,6 +115,12 @@ class NetworkPolicy:
             if self._control is None:
                 self._control = self._read()
             return self._control is not None
+
+    def forget(self) -> None:
+        """Forget what was tried, so that the next machine proves it anew."""
+        with self._lock:
+            self._control = self._answering = None
+            self._record().unlink(missing_ok=True)
 
     def prove(self, machine: PodMachine, make_open: Callable[[], PodMachine]) -> None:
         """Prove with a new machine that pods with the policy are cut off.
@@ -168,20 +200,20 @@ class NetworkPolicy:
             found.append(f"{host}:{port}")
         return [address for address in found if not address.startswith(":")]
 
-    def _record(self) -> str:
+    def _record(self) -> Path:
         where = f"{self._pods.cluster.address} {self._pods.namespace}"
-        return hashlib.sha256(where.encode()).hexdigest()[:16]
+        name = hashlib.sha256(where.encode()).hexdigest()[:16]
+        return get_settings().cache_dir / "kubernetes" / f"{name}.json"
 
     def _read(self) -> Control | None:
-        path = get_settings().cache_dir / "kubernetes" / f"{self._record()}.json"
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            known = json.loads(path.read_bytes())
+            known = json.loads(self._record().read_bytes())
             if 0 <= time.time() - float(known["at"]) < _VALID_S:
                 return Control("enforced", str(known["by"]))
         return None
 
     def _write(self, by: str) -> None:
-        path = get_settings().cache_dir / "kubernetes" / f"{self._record()}.json"
+        path = self._record()
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps({"at": time.time(), "by": by}))

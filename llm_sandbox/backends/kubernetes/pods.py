@@ -3,23 +3,25 @@
 import contextlib
 import datetime
 import os
-import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
+from llm_sandbox.backends.inventory import current_owner
 from llm_sandbox.backends.kubernetes.cluster import ApiError, Cluster
 from llm_sandbox.backends.kubernetes.manifest import MANAGED_BY
-from llm_sandbox.backends.kubernetes.pod_status import is_finished
 from llm_sandbox.exceptions import SandboxError
 
-__all__ = ["OWNER", "Pods"]
+__all__ = ["OWNER", "PROCESS", "START_BY", "Pods"]
 
 OWNER: Final = "llm-sandbox/owner"
 """Label with the id of the process that a pod belongs to."""
 _NONCE: Final = "llm-sandbox/nonce"
-_START_BY: Final = "llm-sandbox/start-by"
-_NEWLY_FINISHED_S: Final = 30.0
-_AT_ONCE: Final = 50
+START_BY: Final = "llm-sandbox/start-by"
+"""Annotation with the time until which a pod has to run."""
+PROCESS: Final = "llm-sandbox/process"
+"""Annotation with the process that has created it; see `backends.inventory.Owner`."""
+_PAGE: Final = 200
+_EVENTS: Final = 50
 
 
 class Pods:
@@ -37,12 +39,15 @@ class Pods:
         """Id of this process, as a label."""
         self._path = f"/api/v1/namespaces/{namespace}/pods"
 
-    def create(self, manifest: Mapping[str, Any], *, start_s: float) -> dict[str, Any]:
+    def create(
+        self, manifest: Mapping[str, Any], *, start_s: float, dry_run: bool = False
+    ) -> dict[str, Any]:
         """Create a pod under a new name, and return it. A repeated request creates no second one.
 
         Args:
             manifest: The manifest, without a name.
             start_s: Seconds within which it has to run; afterwards anybody may remove it.
+            dry_run: Whether only to ask if the cluster would admit it.
 
         Raises:
             ApiError: The server refused.
@@ -50,7 +55,7 @@ class Pods:
         """
         nonce = os.urandom(8).hex()
         name = f"llm-sandbox-{nonce}"
-        start_by = _now() + datetime.timedelta(seconds=start_s)
+        start_by = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=start_s)
         metadata = manifest["metadata"]
         body = {
             **manifest,
@@ -62,12 +67,14 @@ class Pods:
                 "annotations": {
                     **metadata["annotations"],
                     _NONCE: nonce,
-                    _START_BY: start_by.isoformat(timespec="seconds"),
+                    START_BY: start_by.isoformat(timespec="seconds"),
+                    PROCESS: str(current_owner()),
                 },
             },
         }
         try:
-            return self.cluster.request("POST", self._path, body)
+            query = {"dryRun": "All"} if dry_run else None
+            return self.cluster.request("POST", self._path, body, query=query)
         except ApiError as error:
             if error.status != 409:
                 raise
@@ -94,7 +101,7 @@ class Pods:
     def events(self, name: str) -> list[dict[str, Any]]:
         """Return the events of a pod; none where the user may not list them."""
         path = f"/api/v1/namespaces/{self.namespace}/events"
-        query = {"fieldSelector": f"involvedObject.name={name}", "limit": str(_AT_ONCE)}
+        query = {"fieldSelector": f"involvedObject.name={name}", "limit": str(_EVENTS)}
         with contextlib.suppress(SandboxError):
             return list(self.cluster.request("GET", path, query=query, retry_s=1.0)["items"])
         return []
@@ -127,74 +134,23 @@ class Pods:
             if error.status not in (404, 409):
                 raise
 
-    def list_ours(self) -> list[dict[str, Any]]:
-        """Return pods of this library, at most fifty.
+    def list_ours(self, most: int | None = None) -> list[dict[str, Any]]:
+        """Return pods of this library, the oldest names first.
+
+        Args:
+            most: Number of pods to return at most; None for all.
 
         Raises:
             ApiError: The server refused.
             BackendUnavailableError: The server does not answer.
         """
         label = next(f"{name}={value}" for name, value in MANAGED_BY.items())
-        query = {"labelSelector": label, "limit": str(_AT_ONCE)}
-        return list(self.cluster.request("GET", self._path, query=query)["items"])
-
-    def collect(self, finished_s: float = _NEWLY_FINISHED_S) -> list[str]:
-        """Remove what other clients left: finished pods, and those that never started.
-
-        Args:
-            finished_s: Seconds for which a finished pod is left to its own client, who reads how it
-                ended.
-
-        Returns:
-            The names of the removed pods.
-
-        Raises:
-            ApiError: The server refused.
-            BackendUnavailableError: The server does not answer.
-        """
-        removed = []
-        for pod in self.list_ours():
-            metadata = pod["metadata"]
-            if metadata["labels"].get(OWNER) != self.owner and _is_left(pod, finished_s):
-                self.delete(metadata["name"], metadata["uid"])
-                removed.append(str(metadata["name"]))
-        return removed
-
-    def collect_soon(self) -> None:
-        """Do `collect` in the background; errors are not reported."""
-
-        def work() -> None:
-            with contextlib.suppress(SandboxError):
-                self.collect()
-
-        threading.Thread(target=work, name="llm-sandbox-gc", daemon=True).start()
-
-
-def _is_left(pod: Mapping[str, Any], finished_s: float) -> bool:
-    if is_finished(pod):
-        return _now() - _finished_at(pod) > datetime.timedelta(seconds=finished_s)
-    if pod["status"].get("phase") != "Pending":
-        return False
-    # A clock that differs leaves a pod longer; one that starts still has its own limit.
-    start_by = _moment(pod["metadata"].get("annotations", {}).get(_START_BY))
-    return start_by is not None and _now() > start_by + datetime.timedelta(minutes=1)
-
-
-def _finished_at(pod: Mapping[str, Any]) -> datetime.datetime:
-    moments = [
-        _moment(((one.get("state") or {}).get("terminated") or {}).get("finishedAt"))
-        for one in pod["status"].get("containerStatuses") or ()
-    ]
-    known = [moment for moment in moments if moment is not None]
-    return max(known) if known else datetime.datetime.min.replace(tzinfo=datetime.UTC)
-
-
-def _moment(text: str | None) -> datetime.datetime | None:
-    with contextlib.suppress(ValueError, TypeError):
-        found = datetime.datetime.fromisoformat(str(text))
-        return found if found.tzinfo else found.replace(tzinfo=datetime.UTC)
-    return None
-
-
-def _now() -> datetime.datetime:
-    return datetime.datetime.now(datetime.UTC)
+        query = {"labelSelector": label, "limit": str(most or _PAGE)}
+        found: list[dict[str, Any]] = []
+        while True:
+            page = self.cluster.request("GET", self._path, query=query)
+            found += page["items"]
+            rest = page["metadata"].get("continue")
+            if most is not None or not rest:
+                return found
+            query["continue"] = rest
