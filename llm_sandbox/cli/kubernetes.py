@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
     from llm_sandbox.backends.kubernetes.options import PodOptions
 
-__all__ = ["KUBERNETES", "ClusterOptions", "check", "gc", "manifests", "ps"]
+__all__ = ["KUBERNETES", "ClusterOptions", "ProfileOption", "check", "gc", "manifests", "ps"]
 
 
 class ClusterOptions(Options):
