@@ -14,6 +14,7 @@ from benchmarks import (
     output,
     plots,
     programs,
+    serving,
     snapshots,
 )
 from benchmarks.race import Race
@@ -38,6 +39,7 @@ def all_races() -> list[Race]:
             evaluation,
             programs,
             gate,
+            serving,
         ),
         snapshots,
     )

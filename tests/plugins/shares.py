@@ -28,6 +28,7 @@ WHOLE = (
     "tests/micromamba/",
     "tests/packaging/",
     "tests/redteam/",
+    "tests/server/test_jupyter_gateway.py",
 )
 LANGUAGES = ("tests/conformance/test_languages.py::Test", "tests/languages/test_programs.py::")
 """Module with a session for each language, whose name is the first of a test's parameters."""

@@ -598,6 +598,21 @@ def test_a_quota_counts_kernels(mine: Gateway) -> None:
         mine.end(kernel_id)
 
 
+def test_the_end_of_the_server_waits_for_cells() -> None:
+    """A cell that runs gets its time, and its client is told of the end."""
+    with served("--drain", "30") as server:
+        kernel = ask(server.port, "POST", "/api/kernels", {}).json["id"]
+        with front(server.port, kernel) as client:
+            name = client.ask("import time; time.sleep(2); 'ended'")
+            client.is_busy(name)
+            server.process.terminate()
+            until(lambda: 503 == ask(server.port, "POST", "/api/kernels", {}).status)
+            assert "'ended'" == text(client.answers(name))
+            client.until(lambda one: state(one) == "dead")
+            assert 1001 == client.closing()
+        assert 0 == server.process.wait(PATIENCE_S)
+
+
 def test_a_path_is_no_token(mine: Gateway) -> None:
     """A prefix opens Jupyter's routes alone."""
     assert 200 == ask(mine.server.port, "GET", f"/gw/{mine.key}/api").status
