@@ -551,7 +551,7 @@ class TestAttacks:
     def test_idle_websockets_hold_up_nobody(self, mine: Gateway, python: str) -> None:
         """The control: each of them is alive, and hears what the kernel says."""
         with contextlib.ExitStack() as stack:
-            idle = [stack.enter_context(mine.front(python)) for _ in range(IDLE)]
+            idle = [stack.enter_context(mine.front(python, compression=None)) for _ in range(IDLE)]
             with mine.front(python) as client:
                 assert "'heard'" == text(client.run("'heard'"))
             assert IDLE == mine.model(python)["connections"]
