@@ -15,6 +15,7 @@ from benchmarks import (
     output,
     plots,
     programs,
+    serving,
     snapshots,
 )
 from benchmarks.race import Race
@@ -40,6 +41,7 @@ def all_races() -> list[Race]:
             evaluation,
             programs,
             gate,
+            serving,
         ),
         snapshots,
     )

@@ -4,6 +4,7 @@ import base64
 import contextlib
 import gzip
 import json
+import os
 import select
 import socket
 import stat
@@ -23,6 +24,8 @@ from tests.server.requests import Reply, ask, create, inside
 from tests.server.servers import Served, served
 
 pytestmark = pytest.mark.redteam
+LIVES = int(os.environ.get("LLM_SANDBOX_TEST_LIVES", "12"))
+"""Number of sandboxes that come and go."""
 FORM = "multipart/form-data; boundary=b"
 
 
@@ -447,7 +450,7 @@ class TestLoad:
             return found
 
         descriptors, processes = live(3)
-        later = live(12)
+        later = live(LIVES)
         assert later[0] <= descriptors + 4
         assert later[1] <= processes + 2
 

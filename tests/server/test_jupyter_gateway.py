@@ -551,7 +551,7 @@ class TestAttacks:
     def test_idle_websockets_hold_up_nobody(self, mine: Gateway, python: str) -> None:
         """The control: each of them is alive, and hears what the kernel says."""
         with contextlib.ExitStack() as stack:
-            idle = [stack.enter_context(mine.front(python)) for _ in range(IDLE)]
+            idle = [stack.enter_context(mine.front(python, compression=None)) for _ in range(IDLE)]
             with mine.front(python) as client:
                 assert "'heard'" == text(client.run("'heard'"))
             assert IDLE == mine.model(python)["connections"]
@@ -596,6 +596,21 @@ def test_a_quota_counts_kernels(mine: Gateway) -> None:
     kernels.append(mine.start("bash"))
     for kernel_id in kernels:
         mine.end(kernel_id)
+
+
+def test_the_end_of_the_server_waits_for_cells() -> None:
+    """A cell that runs gets its time, and its client is told of the end."""
+    with served("--drain", "30") as server:
+        kernel = ask(server.port, "POST", "/api/kernels", {}).json["id"]
+        with front(server.port, kernel) as client:
+            name = client.ask("import time; time.sleep(2); 'ended'")
+            client.is_busy(name)
+            server.process.terminate()
+            until(lambda: 503 == ask(server.port, "POST", "/api/kernels", {}).status)
+            assert "'ended'" == text(client.answers(name))
+            client.until(lambda one: state(one) == "dead")
+            assert 1001 == client.closing()
+        assert 0 == server.process.wait(PATIENCE_S)
 
 
 def test_a_path_is_no_token(mine: Gateway) -> None:
