@@ -73,10 +73,7 @@ NEEDS = {
     "pydantic-ai": ("pydantic_ai", "import llm_sandbox.integrations.pydantic_ai"),
     "remote": (
         "websockets",
-        (
-            "from llm_sandbox.remote.connection import ServerConnection as c; "
-            "c('http://127.0.0.1:9').websocket('/', 'x')"
-        ),
+        "import llm_sandbox.remote.connection as c; c.ServerConnection('http://h').websocket(1, 1)",
     ),
     "server": ("prometheus_client", "from llm_sandbox.cli.serve import need as r; r()"),
     "ray": ("ray", "from llm_sandbox.evaluation.engines import RayEngine as e; e().start(b'')"),

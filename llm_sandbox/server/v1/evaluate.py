@@ -21,7 +21,7 @@ from llm_sandbox.server.fleet import QuotaExceededError
 from llm_sandbox.server.v1.access import Access, json_response
 from llm_sandbox.server.v1.repetitions import idempotency_key
 from llm_sandbox.server.v1.streams import (
-    MEDIA_TYPE,
+    DOCUMENTED,
     StreamResponse,
     last_event_id,
     wants_stream,
@@ -86,7 +86,7 @@ def add_routes(router: APIRouter, access: Access) -> None:
     add = router.add_api_route
     one = "/v1/evaluations/{evaluation_id}"
     stream: dict[int | str, dict[str, Any]] = {
-        200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}},
+        200: {"content": DOCUMENTED},
         202: {"model": EvaluationFacts},
     }
     add(

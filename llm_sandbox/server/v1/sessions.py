@@ -36,7 +36,7 @@ from llm_sandbox.server.v1.session_options import (
     read_options,
 )
 from llm_sandbox.server.v1.streams import (
-    MEDIA_TYPE,
+    DOCUMENTED,
     StreamResponse,
     last_event_id,
     wants_stream,
@@ -46,9 +46,7 @@ __all__ = ["add_routes"]
 
 _ONE = "/v1/sessions/{session_id}"
 _SILENCE_S = 15.0
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: {"content": {MEDIA_TYPE: {"schema": {"type": "string"}}}}
-}
+_STREAM: dict[int | str, dict[str, Any]] = {200: {"content": DOCUMENTED}}
 
 
 def add_routes(router: APIRouter, access: Access) -> None:

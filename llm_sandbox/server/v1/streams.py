@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,9 +12,21 @@ from llm_sandbox.exceptions import ValidationError
 from llm_sandbox.server.answers import Emit, EventStream, in_thread
 from llm_sandbox.server.event_log import EventLog
 
-__all__ = ["MEDIA_TYPE", "StreamResponse", "last_event_id", "wants_stream"]
+__all__ = ["DOCUMENTED", "StreamResponse", "last_event_id", "wants_stream"]
 
 MEDIA_TYPE = "text/event-stream"
+
+DOCUMENTED: dict[str, Any] = {
+    MEDIA_TYPE: {
+        "schema": {
+            "type": "object",
+            "description": "An event, whose data is JSON.",
+            "properties": {name: {"type": "string"} for name in ("id", "event", "data")},
+            "required": ["event", "data"],
+        }
+    }
+}
+"""Content of an answer with events, for the OpenAPI document."""
 
 _SILENCE_S = 15.0
 
