@@ -37,7 +37,7 @@ from llm_sandbox.exceptions import (
     ValueNotTransferableError,
     VariableNotFoundError,
 )
-from llm_sandbox.server.fleet import DrainingError, QuotaExceededError
+from llm_sandbox.server.errors import DrainingError, QuotaExceededError
 
 __all__ = [
     "Emit",

@@ -9,8 +9,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from ipaddress import ip_network
-from typing import Unpack
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.backends.registry import get_backend
@@ -18,10 +16,7 @@ from llm_sandbox.backends.selection import resolve
 from llm_sandbox.create import SessionOptions, create_session
 from llm_sandbox.exceptions import (
     BackendUnavailableError,
-    ContainerError,
     ContainerGoneError,
-    ErrorCode,
-    ErrorFacts,
     ImageNotFoundError,
     SandboxError,
     SandboxNotFoundError,
@@ -32,8 +27,8 @@ from llm_sandbox.exceptions import (
 )
 from llm_sandbox.language_handlers.factory import LanguageHandlerFactory
 from llm_sandbox.limits import Limits
-from llm_sandbox.network import Network, NetworkRules
 from llm_sandbox.sandbox import Sandbox
+from llm_sandbox.server.errors import DrainingError, QuotaExceededError
 from llm_sandbox.server.evaluations import EvaluationTable
 from llm_sandbox.server.ledger import Entry, Ledger
 from llm_sandbox.server.live_sandbox import LiveSandbox, NewSandbox
@@ -41,49 +36,14 @@ from llm_sandbox.server.options import ServerOptions, Template
 from llm_sandbox.session.detached import find_session
 from llm_sandbox.session.session import BaseSession
 
-__all__ = ["DrainingError", "Fleet", "QuotaExceededError"]
+__all__ = ["Fleet"]
 
 _MINUTE_S = 60.0
 _REMEMBERED_S = 600.0
 """Seconds for which an idempotency key is remembered."""
-_BUSY_RETRY_S = 5.0
 _ATTACH_S = 20.0
 _KEPT_APIS = ("e2b", "openai")
 """APIs whose sandboxes are kept; a kernel of Jupyter ends with its clients' connections."""
-
-
-class QuotaExceededError(ContainerError):
-    """Request beyond a quota of its tenant.
-
-    Args:
-        quota: Name of the quota.
-        most: Its value.
-        retry_after_s: Seconds after which a repetition may succeed.
-    """
-
-    default_code = ErrorCode.POOL_EXHAUSTED
-    default_retryable = True
-
-    def __init__(
-        self,
-        quota: str,
-        most: float,
-        retry_after_s: float = _BUSY_RETRY_S,
-        **facts: Unpack[ErrorFacts],
-    ) -> None:
-        super().__init__(f"the quota {quota} of {most:g} is used up", **facts)
-        self.quota = quota
-        self.retry_after_s = retry_after_s
-
-
-class DrainingError(ContainerError):
-    """Request to a server that is about to end, or has ended."""
-
-    default_code = ErrorCode.CLOSED
-    default_retryable = True
-
-    def __init__(self, message: str = "the server is about to end") -> None:
-        super().__init__(message)
 
 
 class _Tenant:
@@ -194,7 +154,7 @@ class Fleet:
                 reason="the operator of this server has closed it",
                 hint="the operator starts the server with --network internet",
             )
-        _check_public(request.network)
+        request.check_network()
         template = Template(request.lang or template.lang, template.image)
         with self._admitted(tenant) as state:
             backend = self._backend(state, template)
@@ -592,23 +552,6 @@ class Fleet:
         ledger, self._ledger = self._ledger, None
         if ledger is not None:
             ledger.close()
-
-
-def _check_public(network: Network) -> None:
-    """Refuse what leads elsewhere than to the public internet, which is the most there is."""
-    if network == "open":
-        raise UnsupportedError(
-            "the network 'open'", reason="clients of this server never share its own network"
-        )
-    if not isinstance(network, NetworkRules):
-        return
-    numbers = [*network.cidrs, *(address for _, address in network.hosts)]
-    for one in numbers:
-        address = one.partition(":")[0] if one.count(":") == 1 else one
-        if not ip_network(address).is_global:
-            raise UnsupportedError(
-                f"the address {one}", reason="clients of this server reach public addresses only"
-            )
 
 
 def _attach(name: str) -> BaseSession:

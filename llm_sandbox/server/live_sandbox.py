@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from ipaddress import ip_network
 from typing import Protocol
 
 from llm_sandbox.backends.base import Backend
 from llm_sandbox.const import SupportedLanguage
 from llm_sandbox.create import SessionOptions
+from llm_sandbox.egress.addresses import is_own, is_public
 from llm_sandbox.exceptions import (
     SandboxError,
     SandboxFileNotFoundError,
@@ -19,7 +21,7 @@ from llm_sandbox.exceptions import (
     UnsupportedError,
 )
 from llm_sandbox.limits import Limits
-from llm_sandbox.network import Network
+from llm_sandbox.network import Network, NetworkRules
 from llm_sandbox.server.contexts import Context, open_context
 from llm_sandbox.server.programs import ProgramTable
 from llm_sandbox.server.runs import RunTable
@@ -69,6 +71,28 @@ class NewSandbox:
     """All of its limits, where each was checked; None for the server's."""
     session: SessionOptions = field(default_factory=SessionOptions)
     """Further options of its first interpreter, as `create_session` takes them."""
+
+    def check_network(self) -> None:
+        """Check that the network leads to the public internet at most.
+
+        Raises:
+            UnsupportedError: It leads to this computer's own network.
+        """
+        if self.network == "open":
+            raise UnsupportedError(
+                "the network 'open'", reason="clients of this server never share its own network"
+            )
+        if not isinstance(self.network, NetworkRules):
+            return
+        numbers = [*self.network.cidrs, *(address for _, address in self.network.hosts)]
+        for one in numbers:
+            network = ip_network(one.partition(":")[0] if one.count(":") == 1 else one)
+            first = network.network_address
+            if not is_public(first) or is_own(first):
+                raise UnsupportedError(
+                    f"the address {one}",
+                    reason="clients of this server reach public addresses only",
+                )
 
 
 class Attachment(Protocol):

@@ -22,7 +22,8 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.results.outputs import ErrorOutput, last_displays
 from llm_sandbox.server.answers import in_long_thread, read_object
 from llm_sandbox.server.api import Api
-from llm_sandbox.server.fleet import DrainingError, Fleet, QuotaExceededError
+from llm_sandbox.server.errors import DrainingError, QuotaExceededError
+from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import Guard
 from llm_sandbox.server.live_sandbox import NewSandbox
 from llm_sandbox.server.whole_programs import (

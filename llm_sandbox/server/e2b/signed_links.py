@@ -15,7 +15,8 @@ from llm_sandbox.server.api import Api
 from llm_sandbox.server.e2b.control_plane import explain
 from llm_sandbox.server.e2b.file_transfer import download, upload
 from llm_sandbox.server.e2b.processes import check_user
-from llm_sandbox.server.fleet import Fleet, QuotaExceededError
+from llm_sandbox.server.errors import QuotaExceededError
+from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import RefusedError
 from llm_sandbox.server.live_sandbox import LiveSandbox
 

@@ -16,8 +16,8 @@ from llm_sandbox.evaluation.limits import EvalLimits
 from llm_sandbox.evaluation.sample import Sample
 from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
 from llm_sandbox.server.answers import in_long_thread, in_thread
+from llm_sandbox.server.errors import QuotaExceededError
 from llm_sandbox.server.evaluations import Evaluation
-from llm_sandbox.server.fleet import QuotaExceededError
 from llm_sandbox.server.v1.access import Access, json_response
 from llm_sandbox.server.v1.repetitions import idempotency_key
 from llm_sandbox.server.v1.streams import (
