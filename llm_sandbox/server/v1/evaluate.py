@@ -27,7 +27,7 @@ from llm_sandbox.server.v1.streams import (
     wants_stream,
 )
 
-__all__ = ["LARGEST_BODY", "add_routes"]
+__all__ = ["LARGEST_BODY", "EvaluateBody", "EvaluationFacts", "EvaluationResults", "add_routes"]
 
 LARGEST_BODY = 64 << 20
 """Bytes of samples and tasks."""

@@ -20,7 +20,15 @@ from llm_sandbox.server.v1.access import Access, json_response
 from llm_sandbox.server.v1.models import ScanRequest
 from llm_sandbox.server.v1.session_options import limits_of
 
-__all__ = ["add_routes"]
+__all__ = [
+    "BackendFacts",
+    "KeyFacts",
+    "LanguageFacts",
+    "LimitFacts",
+    "MadeKey",
+    "NewKey",
+    "add_routes",
+]
 
 
 class BackendFacts(BaseModel):

@@ -14,10 +14,10 @@ from llm_sandbox.server.event_log import EventLog
 
 __all__ = ["DOCUMENTED", "StreamResponse", "last_event_id", "wants_stream"]
 
-MEDIA_TYPE = "text/event-stream"
+_MEDIA_TYPE = "text/event-stream"
 
 DOCUMENTED: dict[str, Any] = {
-    MEDIA_TYPE: {
+    _MEDIA_TYPE: {
         "schema": {
             "type": "object",
             "description": "An event, whose data is JSON.",
@@ -76,12 +76,12 @@ class StreamResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the answer, as an ASGI application."""
         headers = {"x-accel-buffering": "no"}
-        await EventStream(self._produce, MEDIA_TYPE, headers=headers)(scope, receive, send)
+        await EventStream(self._produce, _MEDIA_TYPE, headers=headers)(scope, receive, send)
 
 
 def wants_stream(request: Request) -> bool:
     """Return whether a request asks for events instead of a result."""
-    return MEDIA_TYPE in request.headers.get("accept", "")
+    return _MEDIA_TYPE in request.headers.get("accept", "")
 
 
 def last_event_id(request: Request) -> tuple[str, int] | None:
