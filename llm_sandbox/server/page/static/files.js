@@ -4,7 +4,7 @@ import { filePath, get, request } from "./api.js";
 import { TextBlock } from "./ansi.js";
 import { act, button, confirmed, el, fill, icon, moment, notice, save, size } from "./dom.js";
 import { highlighted } from "./highlight.js";
-import { table } from "./outputs.js";
+import { imageOf, table } from "./outputs.js";
 import { actions, snippetButton } from "./snippets.js";
 
 const PREVIEW_BYTES = 2_000_000;
@@ -99,7 +99,7 @@ export class FilesView {
 
   async content(name, blob) {
     const ending = name.includes(".") ? name.split(".").pop().toLowerCase() : "";
-    if (ending in IMAGES) return [el("figure", {}, el("img", { alt: name, src: URL.createObjectURL(new Blob([blob], { type: IMAGES[ending] })) }))];
+    if (ending in IMAGES) return [el("figure", {}, imageOf(new Blob([blob], { type: IMAGES[ending] }), name))];
     let text;
     try {
       text = new TextDecoder("utf-8", { fatal: true }).decode(await blob.arrayBuffer());

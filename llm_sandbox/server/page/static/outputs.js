@@ -139,9 +139,10 @@ function figure(...content) {
   return el("figure", {}, ...content);
 }
 
-function imageOf(blob) {
-  const image = el("img", { alt: "Figure", src: URL.createObjectURL(blob) });
-  return image;
+export function imageOf(blob, alt = "Figure") {
+  const url = URL.createObjectURL(blob);
+  const done = () => URL.revokeObjectURL(url);
+  return el("img", { alt, src: url, onload: done, onerror: done });
 }
 
 export function artifactPath(root, artifact, mime = null) {
