@@ -175,7 +175,7 @@ def create(
         list[str] | None,
         Option(
             "--scope",
-            help="What it may do: run, metrics, admin; without it, run and metrics.",
+            help="What it may do: view, run, metrics, admin; without it, run and metrics.",
             metavar="NAME",
         ),
     ] = None,

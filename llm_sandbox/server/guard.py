@@ -94,7 +94,7 @@ class Guard:
 
         Args:
             scope: The request.
-            needed: Scope that the key must have.
+            needed: Scope that the key must have; ``run`` includes ``view``.
 
         Raises:
             RefusedError: There is no such key, or it may not do that.
@@ -105,7 +105,7 @@ class Guard:
         key = self._keys.find(token) if token else None
         if key is None:
             raise RefusedError(401, "a valid API key is needed")
-        if needed not in key.scopes:
+        if needed not in key.scopes and (needed, "run" in key.scopes) != ("view", True):
             raise RefusedError(403, f"the API key lacks the scope {needed!r}")
         return Principal(key.tenant, key.scopes)
 

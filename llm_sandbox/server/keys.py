@@ -17,9 +17,9 @@ from llm_sandbox.exceptions import SecurityError, ValidationError
 
 __all__ = ["DEFAULT_SCOPES", "LOCAL_TENANT", "SCOPES", "Key", "KeyFile"]
 
-SCOPES = ("run", "metrics", "admin")
-"""What a key may do: everything with sandboxes of its tenant; reading the server's metrics; making
-and revoking keys of all tenants."""
+SCOPES = ("view", "run", "metrics", "admin")
+"""What a key may do: reading what `/v1` tells of its tenant's sandboxes; everything with them;
+reading the server's metrics; making and revoking keys of all tenants."""
 
 DEFAULT_SCOPES = ("run", "metrics")
 """What a key may do that was made without scopes."""

@@ -320,6 +320,18 @@ def test_a_key_is_asked_for_and_admins_make_others(browser: Browser, tmp_path: P
         token = browser.wait("document.querySelector('dialog .snippet')?.innerText")
         assert [key.name for key in keys.keys] == ["root", "ada"]
         assert keys.find(token).name == "ada"  # type: ignore[union-attr]
+        # Who may only look finds nothing to act with.
+        viewer = keys.create("viewer", tenant="root", scopes=("view",))
+        browser.evaluate(f"sessionStorage.setItem('llm-sandbox-key', '{viewer}')")
+        browser.open(f"{server.url}/ui/?again")
+        browser.wait("document.querySelector('.home tbody tr') !== null")
+        assert (
+            browser.evaluate(
+                "[...document.querySelectorAll('button')].filter((b) => b.offsetParent !== null"
+                " && /New|Stop/.test(b.title + b.innerText)).length"
+            )
+            == 0
+        )
         # Neither key is in the log, nor in an address.
         assert admin not in "".join(server.lines)
         assert not any(admin in url for url in browser.asked)

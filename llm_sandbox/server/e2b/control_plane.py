@@ -14,7 +14,7 @@ from llm_sandbox.network import Network
 from llm_sandbox.server.answers import in_thread, read_object
 from llm_sandbox.server.api import Api
 from llm_sandbox.server.e2b.network_options import read_network
-from llm_sandbox.server.e2b.usage import measure
+from llm_sandbox.server.e2b.usage import describe_usage
 from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import Guard, header
 from llm_sandbox.server.live_sandbox import LiveSandbox, NewSandbox
@@ -224,14 +224,14 @@ class _ControlPlane:
 
     async def metrics(self, request: Request) -> Response:
         """Measure a sandbox, now."""
-        return JSONResponse([await in_thread(measure, self._live(request))])
+        return JSONResponse([await in_thread(describe_usage, self._live(request))])
 
     async def all_metrics(self, request: Request) -> Response:
         """Measure several sandboxes, now."""
         tenant = self._tenant(request)
         ids = request.query_params.get("sandbox_ids", "").split(",")
         known = {live.id: live for live in self._fleet.list(tenant, API_NAME) if live.id in ids}
-        found = {name: await in_thread(measure, live) for name, live in known.items()}
+        found = {name: await in_thread(describe_usage, live) for name, live in known.items()}
         return JSONResponse({"sandboxes": found})
 
     async def set_network(self, request: Request) -> Response:

@@ -16,7 +16,7 @@ from llm_sandbox.server.e2b.control_plane import explain
 from llm_sandbox.server.e2b.file_transfer import compose, download, upload
 from llm_sandbox.server.e2b.filesystem import filesystem_routes
 from llm_sandbox.server.e2b.processes import check_user, process_routes
-from llm_sandbox.server.e2b.usage import measure
+from llm_sandbox.server.e2b.usage import describe_usage
 from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import RefusedError, header
 from llm_sandbox.server.live_sandbox import LIVE_KEY, LiveSandbox
@@ -54,7 +54,7 @@ def make_api(fleet: Fleet) -> Api:
         return await compose(request, _live(request), fleet.options.body_bytes)
 
     async def metrics(request: Request) -> Response:
-        found = await in_thread(measure, _live(request))
+        found = await in_thread(describe_usage, _live(request))
         return JSONResponse({name: found[key] for name, key in _USAGE.items()})
 
     async def envs(request: Request) -> Response:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from llm_sandbox.server.answers import in_thread
 from llm_sandbox.server.fleet import Fleet
-from llm_sandbox.server.guard import Guard
+from llm_sandbox.server.guard import Guard, Principal
 from llm_sandbox.server.live_sandbox import LiveSandbox
 from llm_sandbox.server.options import ServerOptions
 from llm_sandbox.server.v1.session_options import API_NAME
@@ -43,26 +43,31 @@ class Access:
         """Options of the server."""
         return self.fleet.options
 
-    def tenant(self, request: HTTPConnection, needed: str = "run") -> str:
+    def tenant(self, request: HTTPConnection, needed: str | None = None) -> str:
         """Return the tenant of a request, and note it for the log.
 
         Args:
             request: The request. A page cannot set headers of a websocket: there the key may be a
                 subprotocol, ``bearer.`` and its base64 without padding.
-            needed: Scope that its key must have.
+            needed: Scope that its key must have; None for that of its method.
 
         Raises:
             RefusedError: It has no key that is good for this.
         """
+        return self.principal(request, needed).tenant
+
+    def principal(self, request: HTTPConnection, needed: str | None = None) -> Principal:
+        """Return the caller of a request; see `tenant`."""
         scope = request.scope
+        needed = needed or ("view" if scope.get("method") == "GET" else "run")
         if scope["type"] == "websocket" and "authorization" not in request.headers:
             for word in scope.get("subprotocols", ()):
                 if word.startswith(_BEARER):
                     token = b"Bearer " + _decoded(word.removeprefix(_BEARER))
                     scope = {**scope, "headers": [*scope["headers"], (b"authorization", token)]}
-        tenant = self.guard.principal(scope, needed).tenant
-        request.scope["llm_sandbox.tenant"] = tenant
-        return tenant
+        found = self.guard.principal(scope, needed)
+        request.scope["llm_sandbox.tenant"] = found.tenant
+        return found
 
     async def session(self, request: HTTPConnection, session_id: str) -> LiveSandbox:
         """Return a session of the caller, which is used by this."""

@@ -105,7 +105,7 @@ def _route_class(access: Access) -> type[APIRoute]:
 
             async def bounded(request: Request) -> Response:
                 # Before a body is read and judged, so that only those with a key see a verdict.
-                tenant = access.tenant(request, "admin" if name in _ADMINS else "run")
+                tenant = access.tenant(request, "admin" if name in _ADMINS else None)
                 if name not in _STREAMED:
                     most = access.options.body_bytes
                     is_large = name == "evaluate"

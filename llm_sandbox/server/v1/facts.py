@@ -53,6 +53,7 @@ class LimitFacts(BaseModel):
 
     version: str
     tenant: str
+    scopes: list[str] = Field(description="What the key of this request may do.")
     templates: list[str]
     network: str = Field(description="The most that a client may open.")
     limits: dict[str, Any] = Field(description="Limits of a session that names none: the most.")
@@ -143,12 +144,14 @@ class _Facts:
 
     async def limits(self, request: Request) -> Response:
         """Return what a client may ask for."""
-        tenant = self._access.tenant(request)
+        caller = self._access.principal(request)
+        tenant = caller.tenant
         options = self._access.options
         return json_response(
             {
                 "version": VERSION,
                 "tenant": tenant,
+                "scopes": list(caller.scopes),
                 "templates": options.template_names,
                 "network": options.network,
                 "limits": asdict(limits_of(options)),

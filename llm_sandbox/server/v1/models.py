@@ -25,6 +25,7 @@ __all__ = [
     "ServiceAnswer",
     "ServiceCall",
     "TimeoutRequest",
+    "UsageFacts",
     "describe_run",
     "describe_sandbox",
     "program_words",
@@ -159,6 +160,18 @@ class SandboxFacts(BaseModel):
     started_at: float
     active_at: float
     ends_at: float
+
+
+class UsageFacts(BaseModel):
+    """What a sandbox uses, as it says itself."""
+
+    time: float
+    cpu_s: float = Field(description="Seconds of processors that its living processes have used.")
+    cpus: int
+    memory_bytes: int
+    memory_limit_bytes: int
+    disk_bytes: int
+    disk_limit_bytes: int
 
 
 class RunFacts(BaseModel):

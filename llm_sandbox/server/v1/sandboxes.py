@@ -11,12 +11,14 @@ from llm_sandbox.exceptions import SandboxIsADirectoryError
 from llm_sandbox.sandbox.files import FileEntry
 from llm_sandbox.server.answers import TooLargeError, in_long_thread, in_thread
 from llm_sandbox.server.live_sandbox import LiveSandbox
+from llm_sandbox.server.usage import measure
 from llm_sandbox.server.v1.access import Access, json_response
 from llm_sandbox.server.v1.models import (
     FileFacts,
     ProcessResultModel,
     ProgramRequest,
     SandboxFacts,
+    UsageFacts,
     describe_sandbox,
     program_words,
 )
@@ -48,6 +50,7 @@ def add_routes(router: APIRouter, access: Access) -> None:
     add("/v1/sandboxes", api.list, methods=["GET"], response_model=list[SandboxFacts])
     add(one, api.get, methods=["GET"], **facts)
     add(one, api.delete, methods=["DELETE"], status_code=204)
+    add(f"{one}/usage", api.usage, methods=["GET"], response_model=UsageFacts)
     add(f"{one}/exec", api.exec, methods=["POST"], response_model=ProcessResultModel)
     for root in (one, "/v1/sessions/{sandbox_id}"):
         file = f"{root}/files/{{path:path}}"
@@ -86,6 +89,11 @@ class _Sandboxes:
         live = await self._access.sandbox(request, sandbox_id)
         await in_thread(self._fleet.kill, live)
         return Response(status_code=204)
+
+    async def usage(self, request: Request, sandbox_id: str) -> Response:
+        """Measure a sandbox, now. This is no use of it that keeps it."""
+        live = self._fleet.get(self._access.tenant(request), sandbox_id)
+        return json_response(asdict(await in_thread(measure, live)))
 
     async def exec(self, request: Request, sandbox_id: str, body: ProgramRequest) -> Response:
         """Run a program to its end."""

@@ -56,6 +56,17 @@ class TestSessions:
         found = problem(ask(server.port, "GET", path), 404)
         assert ("sandbox_not_found", False) == (found["code"], found["retryable"])
 
+    def test_use_is_measured(self, server: Served, session: str) -> None:
+        path = f"/v1/sandboxes/{session.rpartition('/')[2]}/usage"
+        before = ask(server.port, "GET", path).json
+        code = "import time; kept = bytearray(100_000_000)\nwhile time.process_time() < 1: pass"
+        run(server, session, code)
+        after = ask(server.port, "GET", path).json
+        assert after["cpu_s"] - before["cpu_s"] > 0.5
+        assert after["memory_bytes"] - before["memory_bytes"] > 90_000_000
+        assert after["memory_bytes"] < after["memory_limit_bytes"]
+        assert after["time"] > before["time"]
+
     def test_sandboxes_of_other_apis_are_sandboxes_and_no_sessions(self, server: Served) -> None:
         from tests.server.requests import create
 
@@ -350,6 +361,8 @@ def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, di
         "mine": keys.create("mine"),
         "other": keys.create("other"),
         "admin": keys.create("admin", scopes=["admin"]),
+        "seen": keys.create("seen"),
+        "viewer": keys.create("viewer", tenant="seen", scopes=["view"]),
     }
     with served("--keys", str(keys.path), "--sandboxes", "2", "--network", "internet") as server:
         yield server, tokens
@@ -425,11 +438,34 @@ class TestKeys:
         new = {"X-API-Key": made.json["key"]}
         assert 200 == ask(server.port, "GET", "/v1/limits", headers=new).status
         listed = ask(server.port, "GET", "/v1/keys", headers=admin)
-        assert {"mine", "other", "admin", "new"} == {one["name"] for one in listed.json}
+        assert {*tokens, "new"} == {one["name"] for one in listed.json}
         assert "digest" not in json.dumps(listed.json)
         assert 204 == ask(server.port, "DELETE", "/v1/keys/new", headers=admin).status
         problem(ask(server.port, "GET", "/v1/limits", headers=new), 401)
         problem(ask(server.port, "DELETE", "/v1/keys/new", headers=admin), 404)
+
+    def test_a_viewer_reads_and_changes_nothing(self, keyed: tuple[Served, dict[str, str]]) -> None:
+        server, tokens = keyed
+        mine, viewer = ({"X-API-Key": tokens[name]} for name in ("seen", "viewer"))
+        name = ask(server.port, "POST", "/v1/sessions", {}, mine).json["id"]
+        path = f"/v1/sessions/{name}"
+        assert 200 == ask(server.port, "POST", f"{path}/run", {"code": "1"}, mine).status
+        assert ["view"] == ask(server.port, "GET", "/v1/limits", headers=viewer).json["scopes"]
+        for route in ("/v1/sandboxes", path, f"{path}/runs", f"{path}/runs/1/result"):
+            assert 200 == ask(server.port, "GET", route, headers=viewer).status, route
+        for route in (f"{path}/files", f"/v1/sandboxes/{name}/usage"):
+            assert 200 == ask(server.port, "GET", route, headers=viewer).status, route
+        for method, route, body in (
+            ("POST", "/v1/sessions", {}),
+            ("POST", f"{path}/run", {"code": "1"}),
+            ("POST", f"{path}/interrupt", None),
+            ("POST", f"/v1/sandboxes/{name}/exec", {"command": "true"}),
+            ("PUT", f"{path}/files/a", {}),
+            ("DELETE", path, None),
+        ):
+            problem(ask(server.port, method, route, body, viewer), 403)
+        assert 403 == ask(server.port, "GET", "/metrics", headers=viewer).status
+        assert 204 == ask(server.port, "DELETE", path, headers=mine).status
 
 
 def test_without_a_file_there_are_no_keys(server: Served) -> None:

@@ -10,6 +10,7 @@ import { askForKey, keysView } from "./keys.js";
 import { runsView } from "./runs.js";
 import { actions, snippetButton } from "./snippets.js";
 import { terminalView } from "./terminal.js";
+import { usageView } from "./usage.js";
 
 const TABS = [["console", "Console"], ["files", "Files"], ["terminal", "Terminal"], ["runs", "Runs"], ["details", "Details"]];
 const SESSION_TABS = new Set(["console", "runs"]);
@@ -68,7 +69,7 @@ function drawSide() {
     el("span", { class: "quiet" }, `${one.backend} · `, since(one.started_at)),
   )));
   fill(side,
-    el("header", {}, el("h2", {}, "Sandboxes"), el("span", { class: "grow" }), button("New sandbox", create, { name: "plus", kind: "plain", small: true, title: "New sandbox (N)" })),
+    el("header", {}, el("h2", {}, "Sandboxes"), el("span", { class: "grow" }), button("New sandbox", create, { name: "plus", kind: "acts plain", small: true, title: "New sandbox (N)" })),
     items.length ? el("ul", {}, items) : el("p", { class: "quiet" }, "None is living."),
   );
 }
@@ -117,15 +118,15 @@ function homeView() {
     el("td", {}, el("a", { class: "named", href: `#/sandbox/${one.id}` }, el("span", { class: `dot ${one.is_waiting ? "waiting" : one.state}` }), nameOf(one))),
     el("td", {}, one.is_waiting ? "waits for input" : one.state), el("td", {}, one.language), el("td", {}, one.backend), el("td", {}, one.api),
     el("td", { class: "number" }, since(one.started_at)), el("td", { class: "number" }, until(one.ends_at)),
-    el("td", {}, button(`Stop ${nameOf(one)}`, () => stop(one), { name: "trash", kind: "plain", small: true })),
+    el("td", {}, button(`Stop ${nameOf(one)}`, () => stop(one), { name: "trash", kind: "acts plain", small: true })),
   ));
   return el("section", { class: "home" },
     el("header", { class: "title" }, el("h1", {}, "Sandboxes"), el("span", { class: "quiet" }, `${state.sandboxes.length} of ${server.quotas.sandboxes}`), el("span", { class: "grow" }),
       snippetButton(() => actions.create({ lang: "python" })),
-      button("New sandbox", create, { name: "plus", kind: "primary" })),
+      button("New sandbox", create, { name: "plus", kind: "acts primary" })),
     rows.length
       ? el("div", { class: "scroll wide" }, el("table", { class: "grid" }, el("thead", {}, el("tr", {}, ["Sandbox", "State", "Language", "Backend", "Made by", "Age", "Ends in", ""].map((name) => el("th", { scope: "col", class: name === "Age" || name === "Ends in" ? "number" : null }, name)))), el("tbody", {}, rows)))
-      : el("div", { class: "welcome" }, el("h2", {}, "No sandbox is living"), el("p", {}, "A sandbox runs code away from this computer's files and networks, and keeps its state until it ends."), el("div", { class: "examples" }, button("New sandbox", create, { name: "plus", kind: "primary" }))),
+      : el("div", { class: "welcome" }, el("h2", {}, "No sandbox is living"), el("p", {}, "A sandbox runs code away from this computer's files and networks, and keeps its state until it ends."), el("div", { class: "examples" }, button("New sandbox", create, { name: "plus", kind: "acts primary" }))),
   );
 }
 
@@ -152,6 +153,7 @@ function sandboxView(sandbox, tab, rest) {
   const timer = setInterval(tick, 1000);
   signal.addEventListener("abort", () => clearInterval(timer));
   const tabs = TABS.filter(([name]) => isSession || !SESSION_TABS.has(name));
+  const usage = usageView(sandbox, signal);
   const body = el("div", { class: "body" });
   state.shown = {
     id: sandbox.id,
@@ -173,12 +175,13 @@ function sandboxView(sandbox, tab, rest) {
       dot, el("h1", {}, nameOf(sandbox)), words, el("span", { class: "chip" }, sandbox.language), el("span", { class: "chip" }, sandbox.backend),
       sandbox.network === "blocked" ? null : el("span", { class: "chip warn" }, "network"),
       el("span", { class: "grow" }),
+      usage,
       el("span", { class: "deadline" }, ends, bar),
-      isSession ? button("Extend", async () => state.shown.update(await post(`/v1/sessions/${sandbox.id}/timeout`, { seconds: Math.round(Math.min(state.server.longest_s, Math.max(0, current.ends_at - Date.now() / 1000) + EXTEND_S)) })), { name: "clock", title: "Ten minutes more" }) : null,
+      isSession ? button("Extend", async () => state.shown.update(await post(`/v1/sessions/${sandbox.id}/timeout`, { seconds: Math.round(Math.min(state.server.longest_s, Math.max(0, current.ends_at - Date.now() / 1000) + EXTEND_S)) })), { name: "clock", kind: "acts", title: "Ten minutes more" }) : null,
       snippetButton(() => actions.stop(sandbox)),
-      button("Stop", () => stop(sandbox), { kind: "danger" }),
+      button("Stop", () => stop(sandbox), { kind: "acts danger" }),
     ),
-    el("nav", { class: "tabs", "aria-label": "Parts of the sandbox" }, tabs.map(([name, label]) => el("a", { href: `#/sandbox/${sandbox.id}/${name}`, "aria-current": name === wanted ? "page" : null }, label))),
+    el("nav", { class: "tabs", "aria-label": "Parts of the sandbox" }, tabs.map(([name, label]) => el("a", { class: name === "terminal" ? "acts" : null, href: `#/sandbox/${sandbox.id}/${name}`, "aria-current": name === wanted ? "page" : null }, label))),
     body,
   );
   const makers = {
@@ -256,6 +259,7 @@ async function start() {
     key.clear();
     return;
   }
+  document.body.classList.toggle("read-only", !state.server.scopes.includes("run"));
   document.getElementById("server").textContent = `${state.server.tenant} · ${state.server.version}`;
   await refresh();
   addEventListener("hashchange", () => draw().catch(notice));

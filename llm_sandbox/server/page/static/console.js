@@ -80,7 +80,7 @@ class Cell {
         this.status,
         el("span", { class: "grow" }),
         snippetButton(() => actions.run(view.sandbox, code)),
-        button("Edit again", () => view.edit(code), { name: "restart", kind: "plain", small: true }),
+        button("Edit again", () => view.edit(code), { name: "restart", kind: "acts plain", small: true }),
       ),
       el("pre", { class: "code" }, highlighted(code.trimEnd(), view.sandbox.language)),
       this.outputs.element,
@@ -159,7 +159,7 @@ export class ConsoleView {
     this.stopButton = button("Interrupt", () => post(`${this.root}/interrupt`), { name: "stop", title: "Interrupt (Ctrl+C outside of text)" });
     this.element = el("section", { class: "console" },
       this.cells,
-      el("div", { class: "prompt" },
+      el("div", { class: "prompt acts" },
         this.editor.element,
         el("div", { class: "actions" },
           this.runButton, this.stopButton, el("span", { class: "grow" }),

@@ -25,12 +25,12 @@ export class FilesView {
         el("header", {},
           el("span", { class: "path" }, sandbox.workdir), el("span", { class: "grow" }),
           snippetButton(() => actions.write(sandbox)),
-          button("Upload", () => picker.click(), { name: "upload", title: "Upload files, or drop them here" }),
+          button("Upload", () => picker.click(), { name: "upload", kind: "acts", title: "Upload files, or drop them here" }),
           button("Look again", () => this.load(), { name: "restart", kind: "plain", small: true }),
           picker,
         ),
         this.tree,
-        el("p", { class: "drop quiet" }, "Drop files anywhere here to upload them."),
+        el("p", { class: "drop quiet acts" }, "Drop files anywhere here to upload them."),
       ),
       this.preview,
     );
@@ -91,7 +91,7 @@ export class FilesView {
       el("h2", {}, name), el("span", { class: "quiet" }, `${size(entry.size)} · ${moment(entry.mtime)}`), el("span", { class: "grow" }),
       snippetButton(() => actions.read(this.sandbox, path)),
       button("Download", async () => save(await read(), name), { name: "download" }),
-      button("Delete", () => this.remove(path, name), { name: "trash", kind: "plain", small: true }),
+      button("Delete", () => this.remove(path, name), { name: "trash", kind: "acts plain", small: true }),
     );
     const content = entry.size > PREVIEW_BYTES ? [el("p", { class: "quiet" }, `Larger than ${size(PREVIEW_BYTES)}: download it to look at it.`)] : await this.content(name, await read());
     fill(this.preview, header, content);

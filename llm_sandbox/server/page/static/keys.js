@@ -3,7 +3,7 @@
 import { get, post, request } from "./api.js";
 import { act, button, confirmed, copy, dialog, el, fill, moment, notice } from "./dom.js";
 
-const SCOPES = { run: "Run code, and everything with sandboxes", metrics: "Read the server's metrics", admin: "Make and revoke keys" };
+const SCOPES = { view: "Look at sandboxes, runs, files and evaluations", run: "Run code, and everything with sandboxes", metrics: "Read the server's metrics", admin: "Make and revoke keys" };
 
 export function keysView() {
   const view = el("section", { class: "keys-view" });
