@@ -175,13 +175,15 @@ function sandboxView(sandbox, tab, rest) {
       dot, el("h1", {}, nameOf(sandbox)), words, el("span", { class: "chip" }, sandbox.language), el("span", { class: "chip" }, sandbox.backend),
       sandbox.network === "blocked" ? null : el("span", { class: "chip warn" }, "network"),
       el("span", { class: "grow" }),
-      usage,
       el("span", { class: "deadline" }, ends, bar),
       isSession ? button("Extend", async () => state.shown.update(await post(`/v1/sessions/${sandbox.id}/timeout`, { seconds: Math.round(Math.min(state.server.longest_s, Math.max(0, current.ends_at - Date.now() / 1000) + EXTEND_S)) })), { name: "clock", kind: "acts", title: "Ten minutes more" }) : null,
       snippetButton(() => actions.stop(sandbox)),
       button("Stop", () => stop(sandbox), { kind: "acts danger" }),
     ),
-    el("nav", { class: "tabs", "aria-label": "Parts of the sandbox" }, tabs.map(([name, label]) => el("a", { class: name === "terminal" ? "acts" : null, href: `#/sandbox/${sandbox.id}/${name}`, "aria-current": name === wanted ? "page" : null }, label))),
+    el("div", { class: "tabs" },
+      el("nav", { "aria-label": "Parts of the sandbox" }, tabs.map(([name, label]) => el("a", { class: name === "terminal" ? "acts" : null, href: `#/sandbox/${sandbox.id}/${name}`, "aria-current": name === wanted ? "page" : null }, label))),
+      usage,
+    ),
     body,
   );
   const makers = {
