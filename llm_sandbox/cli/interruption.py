@@ -31,6 +31,7 @@ class Interruption:
         """Error of writing the output; None if it could be written."""
         self._session: BaseSession | None = None
         self._waits_for_input = False
+        self._is_raised = False
 
     def run(
         self,
@@ -51,6 +52,9 @@ class Interruption:
             stdin: Input of the code.
             on_output: Callback for each output. If it raises OSError, the code is ended.
             argv: Command line of the code.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C came before.
         """
 
         def forward(output: "Output") -> None:
@@ -62,6 +66,9 @@ class Interruption:
                 self.failure = error
                 session.interrupt()
 
+        if self._is_raised:
+            # Python has ignored it, as in the callback of a weak reference.
+            raise KeyboardInterrupt
         lines = stdin if stdin is None or isinstance(stdin, str) else self._lines(stdin)
         self._session = session
         try:
@@ -83,6 +90,7 @@ class Interruption:
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         if self._session is None or self._waits_for_input or self.asked:
+            self._is_raised = True
             raise KeyboardInterrupt
         self.asked = True
         # In a thread: the main thread may hold the very lock that is needed.

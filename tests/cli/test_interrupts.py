@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
+import weakref
 from typing import TYPE_CHECKING
 
 import pytest
+
+from llm_sandbox.cli.interruption import Interruption
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Family  # for the type checker only
@@ -79,3 +83,18 @@ def test_closed_pipe(start: Start, family: type[Family], words: list[str]) -> No
     _, err = process.communicate(timeout=20)
     assert (141, "") == (process.returncode, err)
     assert set() == processes.survivors()
+
+
+def test_ctrl_c_that_python_ignores_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a sandbox starts it may come in a callback, whose exceptions go nowhere."""
+    ignored: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda facts: ignored.append(facts.exc_type))
+    interruption = Interruption()
+    with interruption:
+        held = Interruption()
+        watch = weakref.ref(held, lambda _: signal.raise_signal(signal.SIGINT))
+        del held
+        assert ignored == [KeyboardInterrupt]
+        with pytest.raises(KeyboardInterrupt):
+            interruption.run(None, "1")  # type: ignore[arg-type]
+    assert watch() is None
