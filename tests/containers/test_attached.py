@@ -54,7 +54,7 @@ def test_it_is_left_as_it_was(engine, container):
         during = inside(theirs, "ls -a /opt")
         assert wait_for(lambda: "3\n" == inside(theirs, "pgrep -fxc 'sleep 1000'"))
     assert during != before  # the control: our code was there
-    assert wait_for(lambda: before == inside(theirs, "ls -a /opt"))
+    assert wait_for(lambda: before == inside(theirs, "ls -a /opt"), 30)
     assert "0\n" == inside(theirs, "pgrep -fxc 'sleep 1000'")
     assert "defunct" not in inside(theirs, "ps ax")
 
@@ -169,5 +169,5 @@ def test_libraries_are_brought_and_taken_away(engine, container, tmp_path, monke
             assert "7\n" == session.execute_command(["python3", "-c", code]).stdout
     finally:
         get_settings.cache_clear()
-    assert wait_for(lambda: before == inside(theirs, "ls -a /opt"))
+    assert wait_for(lambda: before == inside(theirs, "ls -a /opt"), 30)
     assert "ModuleNotFoundError" in inside(theirs, "python3 -c 'import brought_demo' 2>&1")
