@@ -85,17 +85,7 @@ class _Contest:
             ours.prefork(ours.PREFORK)
 
     def _session(self) -> Mapping[str, float]:
-        started = time.perf_counter()
-        session = create_session(backend=self.engine, lang="python")
-        try:
-            session.open()
-            ours.checked_run(session, _CODE, _PRINTED)
-            first = time.perf_counter()
-        finally:
-            closing = time.perf_counter()
-            session.close()
-            closed = time.perf_counter()
-        return {"first": first - started, "close": closed - closing}
+        return ours.first_result(self.engine, _CODE, _PRINTED)
 
     def run(self) -> Mapping[str, float]:
         started = time.perf_counter()

@@ -49,17 +49,7 @@ class _Contest:
         self._idle: str | None = None
 
     def cold(self) -> Mapping[str, float]:
-        started = time.perf_counter()
-        session = create_session(backend="kubernetes", lang="python")
-        try:
-            session.open()
-            ours.checked_run(session, _CODE, _PRINTED)
-            first = time.perf_counter()
-        finally:
-            closing = time.perf_counter()
-            session.close()
-            closed = time.perf_counter()
-        return {"first": first - started, "close": closed - closing}
+        return ours.first_result("kubernetes", _CODE, _PRINTED)
 
     def claimed(self) -> Mapping[str, float]:
         if self._pool is None:

@@ -22,6 +22,7 @@ __all__ = [
     "checked_run",
     "compile_package",
     "end_everything",
+    "first_result",
     "new_session",
     "prefork",
     "settle",
@@ -49,6 +50,21 @@ def checked_run(session: BaseSession, code: str, expected: str | None = None) ->
     if expected is not None and result.stdout != expected:
         raise CorrectnessError(f"{code!r} printed {result.stdout[:80]!r}, not {expected[:80]!r}")
     return result
+
+
+def first_result(backend: str, code: str, expected: str) -> dict[str, float]:
+    """Return the seconds from a new session on a backend to its first result, and to close it."""
+    started = time.perf_counter()
+    session = create_session(backend=backend, lang="python")
+    try:
+        session.open()
+        checked_run(session, code, expected)
+        first = time.perf_counter()
+    finally:
+        closing = time.perf_counter()
+        session.close()
+        closed = time.perf_counter()
+    return {"first": first - started, "close": closed - closing}
 
 
 def prefork(count: int) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from llm_sandbox.cli.exit_codes import exit_codes
 from llm_sandbox.cli.grammar import Command, Group, Option, Options
 from llm_sandbox.cli.render import in_option_words
-from llm_sandbox.cli.sandboxes import JsonOption
+from llm_sandbox.cli.sandboxes import DryRunOption, JsonOption, OlderThanOption
 from llm_sandbox.host.terminal import strip_controls
 
 if TYPE_CHECKING:
@@ -183,15 +183,8 @@ def ps(
 
 def gc(
     cluster: ClusterOptions,
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Say what would be removed, and remove nothing.")
-    ] = False,
-    older_than: Annotated[
-        str | None,
-        Option(
-            "--older-than", help="Leave what is younger, such as 90s, 30m, 1h, 2d.", metavar="AGE"
-        ),
-    ] = None,
+    dry_run: DryRunOption = False,
+    older_than: OlderThanOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Remove pods that nobody owns: those that have ended, and those of processes that have."""

@@ -5,13 +5,32 @@ from typing import Annotated
 from llm_sandbox.cli.grammar import Argument, Command, Option
 from llm_sandbox.cli.images import EngineName
 
-__all__ = ["GC", "PS", "STOP", "EngineOption", "JsonOption", "VerboseOption", "gc", "ps", "stop"]
+__all__ = [
+    "GC",
+    "PS",
+    "STOP",
+    "DryRunOption",
+    "EngineOption",
+    "JsonOption",
+    "OlderThanOption",
+    "VerboseOption",
+    "gc",
+    "ps",
+    "stop",
+]
 
 EngineOption = Annotated[
     EngineName | None,
     Option("--engine", help="The engine; without it, each that answers.", metavar="NAME"),
 ]
+DryRunOption = Annotated[
+    bool, Option("--dry-run", help="Say what would be removed, and remove nothing.")
+]
 JsonOption = Annotated[bool, Option("--json", help="Print one JSON document.")]
+OlderThanOption = Annotated[
+    str | None,
+    Option("--older-than", help="Leave what is younger, such as 90s, 30m, 1h, 2d.", metavar="AGE"),
+]
 VerboseOption = Annotated[
     bool,
     Option("--verbose", "-v", help="Also say which engines do not answer, and what is not listed."),
@@ -53,15 +72,8 @@ def stop(
 
 def gc(
     engine: EngineOption = None,
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Say what would be removed, and remove nothing.")
-    ] = False,
-    older_than: Annotated[
-        str | None,
-        Option(
-            "--older-than", help="Leave what is younger, such as 90s, 30m, 1h, 2d.", metavar="AGE"
-        ),
-    ] = None,
+    dry_run: DryRunOption = False,
+    older_than: OlderThanOption = None,
     verbose: VerboseOption = False,
     as_json: JsonOption = False,
 ) -> None:

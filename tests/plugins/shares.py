@@ -28,7 +28,7 @@ WHOLE = (
     "tests/micromamba/",
     "tests/packaging/",
     "tests/redteam/",
-    "tests/server/test_jupyter_gateway.py",
+    "tests/server/jupyter_gateway/",
     "tests/server/v1/",
 )
 LANGUAGES = ("tests/conformance/test_languages.py::Test", "tests/languages/test_programs.py::")

@@ -23,11 +23,11 @@ class Finding:
     what: str
     """Name of the step, such as ``rights``."""
     state: Literal["yes", "no", "unknown"]
-    """Whether it is as the backend needs it; ``unknown`` where that cannot be told."""
+    """Answer to whether it is as the backend needs it; ``unknown`` where that cannot be told."""
     text: str
-    """What was found."""
+    """Finding, in words."""
     hint: str | None = None
-    """What to type next; None for nothing."""
+    """Command to type next; None for nothing."""
 
 
 def check_namespace(backend: KubernetesBackend) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ __all__ = ["ExecStream", "Log"]
 
 
 class Log(Protocol):
-    """What takes bytes for people: a file, for example."""
+    """Writer of bytes for people, such as a file."""
 
     def write(self, data: bytes, /) -> object:
         """Take bytes."""

@@ -237,7 +237,7 @@ def _talk(stream: ExecStream, data: bytes, last: bytes, wait_s: float) -> bytes:
 
 
 class _Words:
-    """What a program writes for people, as far as it is short."""
+    """Beginning of the messages of a program."""
 
     def __init__(self) -> None:
         self._data = b""

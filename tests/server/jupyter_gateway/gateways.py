@@ -1,0 +1,48 @@
+"""A kernel gateway, as one of its tenants sees it."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tests.server.fronts import Front, front
+from tests.server.requests import Reply, ask
+from tests.server.servers import PATIENCE_S, Served
+
+
+class Gateway:
+    """A server with keys, as one of its tenants sees it."""
+
+    def __init__(self, server: Served, key: str) -> None:
+        self.server = server
+        self.key = key
+        self.headers = {"Authorization": f"token {key}"}
+
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Reply:
+        return ask(self.server.port, method, path, body, headers or self.headers)
+
+    def start(self, name: str = "python3", **body: Any) -> str:
+        reply = self.ask("POST", "/api/kernels", {"name": name, **body})
+        assert 201 == reply.status, reply.body
+        assert reply.headers["location"] == f"/api/kernels/{reply.json['id']}"
+        return str(reply.json["id"])
+
+    def end(self, kernel_id: str) -> None:
+        assert 204 == self.ask("DELETE", f"/api/kernels/{kernel_id}").status
+
+    def model(self, kernel_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.ask("GET", f"/api/kernels/{kernel_id}").json
+        return found
+
+    @contextmanager
+    def front(self, kernel_id: str, **options: Any) -> Iterator[Front]:
+        with front(self.server.port, kernel_id, headers=self.headers, **options) as found:
+            yield found
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
