@@ -115,7 +115,8 @@ class TestHealth:
         assert 'llm_sandbox_requests_total{api="e2b",route="create",status="201"}' in text
 
     def test_an_unknown_route_is_not_found(self, server: Served) -> None:
-        for path in ("/", "/nothing", "/v1/nothing", "/api/nothing", "/sandboxes/a/b/c"):
+        assert "/ui/" == ask(server.port, "GET", "/").headers["location"]
+        for path in ("/nothing", "/v1/nothing", "/api/nothing", "/sandboxes/a/b/c"):
             assert 404 == ask(server.port, "GET", path).status
 
 
