@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from llm_sandbox.backends.kubernetes.rights import role_rules
+
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "deploy"
 
 
@@ -47,11 +49,27 @@ def test_options_are_those_of_the_server(file: str) -> None:
     assert given <= set(re.findall(r"--[a-z]+", text))
 
 
+def test_the_server_fits_into_a_prepared_namespace() -> None:
+    """Its account is there, and the network policy leaves its pod alone."""
+    command = [sys.executable, "-m", "llm_sandbox", "kubernetes", "manifests"]
+    command += ["--namespace", "sandboxes"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    made = {one["kind"]: one for one in yaml.safe_load_all(text)}
+    deployment = of_kind("Deployment")
+    pod = deployment["spec"]["template"]
+    assert made["Namespace"]["metadata"]["name"] == deployment["metadata"]["namespace"]
+    assert made["ServiceAccount"]["metadata"]["name"] == pod["spec"]["serviceAccountName"]
+    selector = made["NetworkPolicy"]["spec"]["podSelector"]
+    (all_but,) = selector["matchExpressions"]
+    assert "NotIn" == all_but["operator"]
+    assert pod["metadata"]["labels"][all_but["key"]] in all_but["values"]
+
+
 def test_the_role_is_that_of_the_page() -> None:
     page = (FOLDER.parents[1] / "docs" / "kubernetes.md").read_text()
     block = re.search(r"```yaml\n(apiVersion: rbac.*?)```", page, re.S)
     assert block is not None
-    assert yaml.safe_load(block[1])["rules"] == of_kind("Role")["rules"]
+    assert yaml.safe_load(block[1])["rules"] == role_rules()
 
 
 def test_a_pod_keeps_its_keys_to_itself() -> None:

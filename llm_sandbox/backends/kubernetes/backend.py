@@ -1,6 +1,5 @@
 """Kubernetes backend: a pod for each machine."""
 
-import contextlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -32,8 +31,6 @@ from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
 from llm_sandbox.backends.supervisor_host import SupervisedBackend, SupervisorHost
 from llm_sandbox.exceptions import (
-    BackendUnavailableError,
-    SandboxError,
     UnsupportedError,
 )
 
@@ -259,25 +256,19 @@ class KubernetesBackend(SupervisedBackend):
             return self._create(spec)
         policy = self._connection.policy
         policy.ensure()
-        ahead = None
-        if not policy.was_tried:
-            ahead = _Ahead(lambda: self._create(MachineSpec(network="open", limits=spec.limits)))
+        machine = self._create(spec)
         try:
-            machine = self._create(spec)
-            try:
-                if ahead is not None:
-                    policy.prove(machine, ahead.take)
-                machine.isolation = replace(
-                    machine.isolation,
-                    controls={**machine.isolation.controls, "network": policy.control},
-                )
-            except BaseException:
-                machine.destroy()
-                raise
-            return machine
-        finally:
-            if ahead is not None:
-                ahead.drop()
+            policy.prove(
+                machine, lambda: self._create(MachineSpec(network="open", limits=spec.limits))
+            )
+            machine.isolation = replace(
+                machine.isolation,
+                controls={**machine.isolation.controls, "network": policy.control},
+            )
+        except BaseException:
+            machine.destroy()
+            raise
+        return machine
 
     def _create(self, spec: MachineSpec) -> PodMachine:
         plan = self._plan(spec)
@@ -441,44 +432,3 @@ class KubernetesBackend(SupervisedBackend):
 
 _used: "set[KubernetesBackend]" = set()
 _HELLO_S: Final = 30.0
-
-
-class _Ahead:
-    """Machine that is made in the background, in case it is needed."""
-
-    def __init__(self, make: Callable[[], PodMachine]) -> None:
-        self._make = make
-        self._machine: PodMachine | None = None
-        self._error: BaseException | None = None
-        self._taken = False
-        self._thread = threading.Thread(target=self._work, name="llm-sandbox-probe", daemon=True)
-        self._thread.start()
-
-    def _work(self) -> None:
-        try:
-            self._machine = self._make()
-        except BaseException as error:  # noqa: BLE001 - raised by `take`
-            self._error = error
-
-    def take(self) -> PodMachine:
-        """Wait for the machine, and return it.
-
-        Raises:
-            SandboxError: It could not be made.
-        """
-        self._taken = True
-        self._thread.join()
-        if self._machine is None:
-            raise self._error or BackendUnavailableError("no pod was made", backend=_NAME)
-        return self._machine
-
-    def drop(self) -> None:
-        """Destroy the machine unless it was taken, in the background."""
-        if self._taken:
-            return
-
-        def work() -> None:
-            with contextlib.suppress(SandboxError):
-                self.take().destroy()
-
-        threading.Thread(target=work, name="llm-sandbox-probe", daemon=True).start()

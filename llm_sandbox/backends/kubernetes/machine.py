@@ -12,6 +12,7 @@ from llm_sandbox.backends.image_machine import ImageMachine
 from llm_sandbox.backends.kubernetes.pods import Pods
 from llm_sandbox.backends.python_environment import GUEST_ROOT
 from llm_sandbox.backends.supervised import SupervisedMachine, guest_command
+from llm_sandbox.exceptions import BackendError
 
 __all__ = ["PodMachine"]
 
@@ -87,6 +88,7 @@ class PodMachine(ImageMachine):
         """Return those of the addresses, ``host:port``, that a program of the pod can connect to.
 
         Raises:
+            BackendError: The program did not come to its end.
             ContainerGoneError: The machine has ended.
         """
         argv = guest_command(
@@ -99,5 +101,9 @@ class PodMachine(ImageMachine):
                 words = output.read(_MOST_BYTES)
         finally:
             os.close(raw.stderr)
-        found = json.loads(words or b"[]")
+        if not words:
+            raise BackendError(
+                f"the program that looks for addresses in the pod {self.pod} printed nothing"
+            )
+        found = json.loads(words)
         return [address for address in addresses if address in found]

@@ -32,8 +32,7 @@ _VALID_S: Final = 3600.0
 _KUBELET_PORT: Final = 10250
 _METADATA: Final = "169.254.169.254:80"
 _PAUSE_S: Final = 0.3
-_TAKES_EFFECT_S: Final = 10.0
-_KNOWN_AFTER_S: Final = 1.0
+_TAKES_EFFECT_S: Final = 15.0
 
 
 def policy_manifest(selector: Mapping[str, Any]) -> dict[str, Any]:
@@ -79,8 +78,8 @@ class NetworkPolicy:
     def __init__(self, pods: Pods) -> None:
         self._pods = pods
         self._lock = threading.Lock()
+        self._proving = threading.Lock()
         self._exists = False
-        self._answering: list[str] | None = None
         self._control: Control | None = None
 
     @property
@@ -119,11 +118,11 @@ class NetworkPolicy:
     def forget(self) -> None:
         """Forget what was tried, so that the next machine proves it anew."""
         with self._lock:
-            self._control = self._answering = None
+            self._control = None
             self._record().unlink(missing_ok=True)
 
     def prove(self, machine: PodMachine, make_open: Callable[[], PodMachine]) -> None:
-        """Prove with a new machine that pods with the policy are cut off.
+        """Prove with a new machine that pods with the policy are cut off, unless that is known.
 
         Args:
             machine: A machine with the policy, in which no code of a user has run.
@@ -133,58 +132,50 @@ class NetworkPolicy:
             UnsupportedError: They are not.
             SandboxError: The machine without the policy could not be made.
         """
-        if self.was_tried:
-            return
-        with self._lock:
-            if self._answering is None:
-                self._answering = self._find_answering(make_open)
-        answering = self._answering
-        if answering:
-            self._wait_until_known(machine)
-        deadline = time.monotonic() + _TAKES_EFFECT_S
-        while reached := machine.reachable(answering) if answering else []:
-            if time.monotonic() > deadline:
-                raise UnsupportedError(
-                    "network='blocked'",
-                    "kubernetes",
-                    "this cluster's network plugin does not enforce NetworkPolicy: a pod that is "
-                    f"denied everything can connect to {', '.join(reached)}",
-                    hint="install one that does, such as Calico or Cilium; or network='open'",
-                )
-            time.sleep(_PAUSE_S)
-        with self._lock:
-            if answering:
-                by = f"a network policy; {answering[0]} answers other pods, and not these"
-                self._control = Control("enforced", by)
-                self._write(by)
-            else:
-                self._control = Control(
-                    "approximated",
-                    "a network policy; nothing was found that answers without it, so that its "
-                    "enforcement is not proved",
-                )
+        with self._proving:
+            if self.was_tried:
+                return
+            # A plugin may cut off a pod until it knows it. As the open pod is the younger one, a
+            # plugin that lets it through knows the other, too.
+            open_machine = make_open()
+            try:
+                control = self._compare(machine, open_machine)
+            finally:
+                open_machine.destroy()
+            with self._lock:
+                self._control = control
+                if control.state == "enforced":
+                    self._write(control.by)
 
-    def _wait_until_known(self, machine: PodMachine) -> None:
-        """Wait until the network plugin knows a pod, which it may cut off until then."""
+    def _compare(self, machine: PodMachine, open_machine: PodMachine) -> Control:
+        candidates = self._candidates(open_machine)
+        reached: list[str] = []
         deadline = time.monotonic() + _TAKES_EFFECT_S
         while time.monotonic() < deadline:
-            pod = self._pods.find(machine.pod) or {}
-            if pod.get("status", {}).get("podIP"):
-                break
+            answering = open_machine.reachable(candidates)
+            if answering:
+                reached = machine.reachable(answering)
+                # What the blocked pod did not reach has to answer still.
+                answering = [] if reached else open_machine.reachable(answering)
+            if answering:
+                return Control(
+                    "enforced",
+                    f"a network policy; {answering[0]} answers other pods, and not these",
+                )
             time.sleep(_PAUSE_S)
-        time.sleep(_KNOWN_AFTER_S)
-
-    def _find_answering(self, make_open: Callable[[], PodMachine]) -> list[str]:
-        machine = make_open()
-        try:
-            candidates = self._candidates(machine)
-            self._wait_until_known(machine)
-            deadline = time.monotonic() + _TAKES_EFFECT_S
-            while not (found := machine.reachable(candidates)) and time.monotonic() < deadline:
-                time.sleep(_PAUSE_S)
-            return found
-        finally:
-            machine.destroy()
+        if not reached:
+            return Control(
+                "approximated",
+                "a network policy; nothing was found that answers without it, so that its "
+                "enforcement is not proved",
+            )
+        raise UnsupportedError(
+            "network='blocked'",
+            "kubernetes",
+            "this cluster's network plugin does not enforce NetworkPolicy: a pod that is "
+            f"denied everything can connect to {', '.join(reached)}",
+            hint="install one that does, such as Calico or Cilium; or network='open'",
+        )
 
     def _candidates(self, machine: PodMachine) -> list[str]:
         """Return addresses that answer in most clusters."""
