@@ -59,16 +59,15 @@ class PreforkPool:
         with self._lock:
             ready = self._ready.setdefault(key, collections.deque())
             claimed = None
+            surplus = []
             while ready and claimed is None:
-                machine, client = ready.popleft()
+                machine, client = pair = ready.popleft()
                 if machine.end_reason is None and client.exit is None:
-                    claimed = machine, client
-            surplus = [
-                pair
-                for other in list(self._ready)
-                if other != key
-                for pair in self._ready.pop(other)
-            ]
+                    claimed = pair
+                else:
+                    surplus.append(pair)
+            for other in [other for other in self._ready if other != key]:
+                surplus += self._ready.pop(other)
             fill = key not in self._filling
             self._filling.add(key)
         if fill or surplus:

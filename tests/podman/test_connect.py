@@ -188,14 +188,19 @@ def test_a_socket_without_a_service_is_passed_over(podman, alone, run_folder):
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(run_folder / "podman" / "podman.sock"))
 
-    engine = connect_podman()
-
-    try:
+    with contextlib.closing(connect_podman()) as engine:
         assert engine.client.ping()
         assert not engine.is_over
-    finally:
-        engine.close()
-    assert engine.is_over
+
+
+def test_engines_share_a_service_which_outlives_each(podman, alone):
+    first, second = connect_podman(), connect_podman()
+
+    first.close()
+
+    with contextlib.closing(second):
+        assert second.client.ping()
+        assert not second.is_over
 
 
 def test_without_the_program_the_next_step_is_named(alone, monkeypatch, tmp_path):

@@ -1,5 +1,6 @@
 """Sandboxes that are made ahead of need: what a session gets that claims one."""
 
+import os
 import time
 
 import pytest
@@ -58,3 +59,24 @@ def test_those_of_other_limits_are_ended(backend):
             wait_for_ready(2)
     (spec,) = [spec for _, spec in shared_pool()._ready]
     assert 41 == spec.limits.processes
+
+
+@pytest.mark.prefork
+def test_those_that_died_are_put_away(backend):
+    """A session gets none of them, and nothing of theirs stays open in this process."""
+    limits = Limits(processes=42)
+    with ArtifactSandboxSession(backend, limits=limits) as session:
+        assert "1\n" == session.run("print(1)").stdout
+        wait_for_ready(2)
+        dead = [machine for pairs in shared_pool()._ready.values() for machine, _ in pairs]
+        for machine in dead:
+            machine.destroy()
+        opened = len(os.listdir("/proc/self/fd"))
+        with ArtifactSandboxSession(backend, limits=limits) as other:
+            assert other.sandbox.id not in {machine.id for machine in dead}
+            assert "2\n" == other.run("print(2)").stdout
+    shared_pool().clear()
+    deadline = time.monotonic() + READY_S
+    while len(os.listdir("/proc/self/fd")) > opened:
+        assert time.monotonic() < deadline, os.listdir("/proc/self/fd")
+        time.sleep(0.05)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from llm_sandbox.backends.containers.engine import knock, make_client
-from llm_sandbox.backends.podman.background_process import BackgroundProcess
 from llm_sandbox.backends.podman.engine import START_HINT, PodmanEngine, ping
 from llm_sandbox.backends.podman.probe_cache import file_identity
 from llm_sandbox.backends.podman.service import Service, find_podman, open_tunnel, start_service
@@ -96,12 +95,13 @@ def _from_environment(environment: Mapping[str, str]) -> PodmanEngine:
             hint=START_HINT,
         )
     service = _own_service(podman)
-    try:
-        engine = _connect(service.address, process=service.process, service=service.identity)
-        engine.check()
-    except BaseException:
-        service.process.close()
-        raise
+    engine = PodmanEngine(
+        _client(service.address),
+        local=True,
+        file_identity=service.identity,
+        process=service.process,
+    )
+    engine.check()
     return engine
 
 
@@ -154,38 +154,28 @@ def address_of(client: object) -> tuple[str, str | None]:
     return f"tcp://{url.netloc}", None
 
 
-def _connect(
-    address: str,
-    key: str | None = None,
-    *,
-    process: BackgroundProcess | None = None,
-    service: object = None,
-) -> PodmanEngine:
+def _connect(address: str, key: str | None = None) -> PodmanEngine:
     # podman-py and Podman's own documentation write `http+unix` and `unix` alike.
     url = urlsplit(address.removeprefix("http+"))
-    local = url.scheme == "unix"
-    mark = service
     if url.scheme == "ssh":
-        process, address = open_tunnel(url, key)
-    elif local:
+        tunnel, address = open_tunnel(url, key)
+        try:
+            return PodmanEngine(_client(address), process=tunnel, owned=True)
+        except BaseException:
+            tunnel.close()
+            raise
+    if url.scheme == "unix":
         path = unquote(url.netloc + url.path)
-        address = f"unix://{path}"
-        mark = mark or file_identity(path)
-    elif url.scheme in ("tcp", "http", "https") and url.netloc:
-        address = f"tcp://{url.netloc}"
-    else:
-        raise ValidationError(
-            "the address of a Podman service begins with unix://, ssh:// or tcp://",
-            parameter="CONTAINER_HOST",
-            backend="podman",
+        return PodmanEngine(
+            _client(f"unix://{path}"), local=True, file_identity=file_identity(path)
         )
-    try:
-        client = _client(address)
-    except BaseException:
-        if process is not None:
-            process.close()
-        raise
-    return PodmanEngine(client, local=local, file_identity=mark, process=process)
+    if url.scheme in ("tcp", "http", "https") and url.netloc:
+        return PodmanEngine(_client(f"tcp://{url.netloc}"))
+    raise ValidationError(
+        "the address of a Podman service begins with unix://, ssh:// or tcp://",
+        parameter="CONTAINER_HOST",
+        backend="podman",
+    )
 
 
 def _client(address: str) -> "DockerClient":

@@ -46,6 +46,7 @@ class PodmanEngine(Engine):
         local: Whether the engine's files are this machine's.
         file_identity: Identity of a local engine's socket or service, which changes with it.
         process: Service or tunnel that has to run as long as the engine is used; None for none.
+        owned: Whether `process` is this engine's alone, and ends with it.
     """
 
     def __init__(
@@ -55,11 +56,13 @@ class PodmanEngine(Engine):
         local: bool = False,
         file_identity: object = None,
         process: "BackgroundProcess | None" = None,
+        owned: bool = False,
     ) -> None:
         super().__init__(client, "podman", START_HINT)
         self._local = local
         self._file_identity = file_identity
         self._process = process
+        self._owned = owned
         self._profiles = SeccompProfiles(self, local=local)
 
     @property
@@ -68,9 +71,12 @@ class PodmanEngine(Engine):
         return self._process is not None and not self._process.is_running
 
     def close(self) -> None:
-        """Close the connections, and end the service if this process started it."""
+        """Close the connections, and the tunnel if there is one.
+
+        A service that this process started goes on, for its other engines.
+        """
         self.client.close()
-        if self._process is not None:
+        if self._process is not None and self._owned:
             self._process.close()
 
     def check(self) -> None:
