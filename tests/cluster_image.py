@@ -17,23 +17,33 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from llm_sandbox.backends.recipes import image_name
 from llm_sandbox.backends.runtime import describe_runtime, pack
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 FOLDER = "opt/llm_sandbox/"
 
 
-def write_image(saved: IO[bytes] | None, target: IO[bytes], name: str) -> None:
-    """Write an archive of an image with the runtime.
+def write_image(
+    saved: IO[bytes] | None,
+    target: IO[bytes],
+    name: str,
+    layer: bytes,
+    changes: Mapping[str, object] | None = None,
+) -> None:
+    """Write an archive of an image with one more layer.
 
     Args:
-        saved: Archive of the image that it is added to; None for an image of the runtime alone.
+        saved: Archive of the image that it is added to; None for an image of the layer alone.
         target: Receives the archive.
         name: The image's name in it.
+        layer: Archive of the layer.
+        changes: What differs in the configuration of its containers; None for nothing.
     """
-    layer = pack(describe_runtime(os.uname().machine), FOLDER)
     digest = hashlib.sha256(layer).hexdigest()
     config = {"architecture": "amd64", "os": "linux", "config": {}, "rootfs": {"type": "layers"}}
     config["rootfs"]["diff_ids"] = []
@@ -49,6 +59,7 @@ def write_image(saved: IO[bytes] | None, target: IO[bytes], name: str) -> None:
                     written.addfile(member, source.extractfile(member) if member.isreg() else None)
         config["rootfs"]["diff_ids"].append(f"sha256:{digest}")
         config.pop("history", None)
+        config["config"] = {**(config.get("config") or {}), **(changes or {})}
         described = json.dumps(config).encode()
         named = f"{hashlib.sha256(described).hexdigest()}.json"
         layers = [*layers, f"{digest}/layer.tar"]
@@ -63,6 +74,11 @@ def write_image(saved: IO[bytes] | None, target: IO[bytes], name: str) -> None:
             written.addfile(member, io.BytesIO(data))
 
 
+def runtime_layer() -> bytes:
+    """Return the layer with this library's runtime."""
+    return pack(describe_runtime(os.uname().machine), FOLDER)
+
+
 def main(load: list[str]) -> int:
     """Entry point; returns the exit code."""
     name = image_name("python")
@@ -72,7 +88,7 @@ def main(load: list[str]) -> int:
             return done.returncode
         saved.seek(0)
         with subprocess.Popen(load, stdin=subprocess.PIPE) as loading:
-            write_image(saved, loading.stdin, name)
+            write_image(saved, loading.stdin, name, runtime_layer())
             loading.stdin.close()
         return loading.returncode
 

@@ -16,12 +16,9 @@ from llm_sandbox.backends.kubernetes.rights import role_rules
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "deploy"
 
 
-def documents() -> list[dict[str, Any]]:
-    return list(yaml.safe_load_all((FOLDER / "kubernetes.yaml").read_text()))
-
-
-def of_kind(kind: str) -> dict[str, Any]:
-    (found,) = [one for one in documents() if one["kind"] == kind]
+def of_kind(kind: str, file: str = "kubernetes.yaml") -> dict[str, Any]:
+    documents = yaml.safe_load_all((FOLDER / file).read_text())
+    (found,) = [one for one in documents if one["kind"] == kind]
     return found
 
 
@@ -32,15 +29,18 @@ def words() -> dict[str, list[str]]:
         r"^(?:ENTRYPOINT|CMD) \[(.*)\]", (FOLDER / "Containerfile").read_text(), re.M
     )
     (container,) = of_kind("Deployment")["spec"]["template"]["spec"]["containers"]
+    workers = of_kind("Deployment", "evaluation.yaml")["spec"]["template"]["spec"]
+    (worker,) = workers["containers"]
     assert unit is not None
     return {
         "unit": shlex.split(unit[1]),
         "image": shlex.split(" ".join(image).replace(",", " "))[2:],
         "pod": container["args"],
+        "worker": worker["args"],
     }
 
 
-@pytest.mark.parametrize("file", ["unit", "image", "pod"])
+@pytest.mark.parametrize("file", ["unit", "image", "pod", "worker"])
 def test_options_are_those_of_the_server(file: str) -> None:
     command = [sys.executable, "-m", "llm_sandbox", "serve", "--help"]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,7 +1,7 @@
 """Sandboxes that are made ahead of need: what a session gets that claims one."""
 
-import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +26,11 @@ def backend(request):
     shared_pool().clear()
     yield usable_backend(request.param)
     shared_pool().clear()
+
+
+def open_descriptors():
+    """Return the open descriptors of this process."""
+    return list(Path("/proc/self/fd").iterdir())
 
 
 def wait_for_ready(count):
@@ -71,12 +76,12 @@ def test_those_that_died_are_put_away(backend):
         dead = [machine for pairs in shared_pool()._ready.values() for machine, _ in pairs]
         for machine in dead:
             machine.destroy()
-        opened = len(os.listdir("/proc/self/fd"))
+        opened = len(open_descriptors())
         with ArtifactSandboxSession(backend, limits=limits) as other:
             assert other.sandbox.id not in {machine.id for machine in dead}
             assert "2\n" == other.run("print(2)").stdout
     shared_pool().clear()
     deadline = time.monotonic() + READY_S
-    while len(os.listdir("/proc/self/fd")) > opened:
-        assert time.monotonic() < deadline, os.listdir("/proc/self/fd")
+    while len(found := open_descriptors()) > opened:
+        assert time.monotonic() < deadline, found
         time.sleep(0.05)

@@ -1,10 +1,13 @@
 """Engine of servers: `llm-sandbox serve` on any number of computers, by their addresses."""
 
+import contextlib
 import os
+import socket
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import Any
+from urllib.parse import urlsplit
 
 from llm_sandbox.evaluation.engines.base import WorkerLostError
 from llm_sandbox.evaluation.engines.lane import Lane
@@ -26,6 +29,8 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 2.0, 60.0
 _BUSY_S = 300.0
 _BUSY_PAUSE_S = 1.0
 _END_S = 5.0
+_DNS = "dns://"
+_RESOLVE_S = 5.0
 
 
 class HttpEngine:
@@ -36,7 +41,9 @@ class HttpEngine:
 
     Args:
         servers: Addresses of the servers; None for those that the variable ``SANDBOX_SERVERS``
-            names, with spaces or commas between them.
+            names, with spaces or commas between them. ``dns://workers:8000`` means
+            ``http://ADDRESS:8000`` for each address of the host ``workers``, which is looked up
+            every 5 seconds: a headless Service of Kubernetes, for example.
         token: API key, the same for all; None for the variable ``SANDBOX_TOKEN``, else none.
 
     Raises:
@@ -53,7 +60,12 @@ class HttpEngine:
                 hint=f"HttpEngine(['http://host:8000']), or {_SERVERS}=http://host:8000",
             )
         token = os.environ.get(_TOKEN) if token is None else token
-        self._servers = [_Server(ServerConnection(url, token)) for url in dict.fromkeys(servers)]
+        urls = list(dict.fromkeys(servers))
+        self._token = token
+        self._names = [_HostName(url) for url in urls if url.startswith(_DNS)]
+        self._fixed = [
+            _Server(ServerConnection(url, token)) for url in urls if not url.startswith(_DNS)
+        ]
         self._setup: dict[str, Any] = {}
 
     def start(self, setup: bytes) -> None:
@@ -65,12 +77,20 @@ class HttpEngine:
                 "invalid backend: expected None, as each server has its own", parameter="backend"
             )
         self._setup = {**message, **options}
-        for server in self._servers:
+        for server in self._fixed:
             server.pause_s = 0.0
             server.open(self._ask)
+        for name in self._names:
+            name.forget()
+        self._look_up()
+
+    @property
+    def _servers(self) -> list["_Server"]:
+        return [*self._fixed, *(server for name in self._names for server in name.servers)]
 
     def workers(self) -> Sequence[str]:
         """Return the servers that answer, as far as is known."""
+        self._look_up()
         for server in self._servers:
             if not server.is_open and time.monotonic() > server.next_try:
                 server.open(self._ask)
@@ -98,6 +118,22 @@ class HttpEngine:
             if server.lane is not None:
                 server.lane.join(_END_S)
             server.connection.close()
+
+    def _look_up(self) -> None:
+        """Take in servers whose addresses are new, and leave out those that are gone."""
+        for name in self._names:
+            found = name.resolve()
+            if found is None:
+                continue
+            known = {server.connection.url: server for server in name.servers}
+            for url in set(known).difference(found):
+                # What is under way there may still be answered.
+                known[url].close()
+            for url in found:
+                if url not in known:
+                    known[url] = _Server(ServerConnection(url, self._token))
+                    known[url].open(self._ask)
+            name.servers = [known[url] for url in found]
 
     def _ask(self, server: ServerConnection, batch: bytes) -> bytes:
         """Return a server's answer to a batch; an exception means that it is lost."""
@@ -127,6 +163,41 @@ def _in_order(answer: dict[str, Any], samples: Sequence[dict[str, Any]]) -> dict
     """Return an answer with the results in the order of samples, not of their ends."""
     found = {result["id"]: result for result in answer.get("results", ())}
     return {**answer, "results": [found[one["id"]] for one in samples if one["id"] in found]}
+
+
+class _HostName:
+    """Name of a host each of whose addresses is a server."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        if not parts.hostname or not parts.port or parts.path.strip("/"):
+            raise ValidationError(
+                f"invalid server: expected an address like dns://host:8000, got {url!r:.80}",
+                parameter="servers",
+            )
+        self._host, self._port = parts.hostname, parts.port
+        self._next = 0.0
+        self.servers: list[_Server] = []
+
+    def forget(self) -> None:
+        """Forget the servers, so that the name is looked up anew."""
+        self._next = 0.0
+        self.servers = []
+
+    def resolve(self) -> list[str] | None:
+        """Return the addresses of the servers; None when they are not known now."""
+        if time.monotonic() < self._next:
+            return None
+        self._next = time.monotonic() + _RESOLVE_S
+        with contextlib.suppress(OSError):
+            found = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM)
+            return list(dict.fromkeys(map(_url, (address for *_, address in found))))
+        return None
+
+
+def _url(address: Sequence[Any]) -> str:
+    host, port = address[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class _Server:

@@ -1,7 +1,12 @@
 """Evaluations over HTTP: a trainer's requests, and servers as workers of `evaluate`."""
 
+import json
+import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +18,7 @@ from tests.server.requests import ask
 from tests.server.servers import Served, served
 from tests.server.v1.events import stream
 
+ROOT = Path(__file__).resolve().parents[3]
 CODES = {
     "right": ("print(2 * int(input()))", "AC", 1.0),
     "wrong": ("print(int(input()))", "WA", 0.0),
@@ -123,6 +129,28 @@ OPTIONS: dict[str, Any] = {
 }
 
 
+LOOKING_UP = """
+import json, pathlib, sys, time
+from llm_sandbox.evaluation import Sample, StdioTest, evaluate
+from llm_sandbox.evaluation.engines import HttpEngine, http
+
+http._RESOLVE_S = 0.1
+hosts, address = sys.argv[1:]
+engine = HttpEngine([address])
+seen = []
+
+def note(*_):
+    addresses = (("127.0.0.1",), ("127.0.0.1", "127.0.0.2"), ("127.0.0.2",))[len(seen)]
+    pathlib.Path(hosts).write_text("".join(f"{one} workers\\n" for one in addresses))
+    time.sleep(0.2)
+    seen.append(sorted(engine.workers()))
+
+samples = [Sample(str(n), "print(input())", tests=[StdioTest("a", "a")]) for n in range(3)]
+report = evaluate(samples, engine=engine, progress_bar=False, on_progress=note)
+print(json.dumps([*seen, [str(one.verdict) for one in report]]))
+"""
+
+
 class TestEngine:
     def test_the_results_are_those_of_this_process(
         self, server: Served, monkeypatch: pytest.MonkeyPatch
@@ -153,6 +181,36 @@ class TestEngine:
         codes = list(EXPECTED.values())
         for one in report:
             assert codes[int(one.id) % 3] == (str(one.verdict), one.score)
+
+    @pytest.mark.root
+    @pytest.mark.skipif(os.geteuid() != 0, reason="needs uid 0 for host names of its own")
+    def test_each_address_of_a_name_is_a_server(self, server: Served, tmp_path: Path) -> None:
+        """A name that has another address later has another worker then, and none that is gone."""
+        hosts = tmp_path / "hosts"
+        hosts.write_text("127.0.0.1 workers\n")
+        script = tmp_path / "client.py"
+        script.write_text(LOOKING_UP)
+        address = f"dns://workers:{server.port}"
+        # Names of its own, in a mount namespace of its own.
+        words = 'mount --bind "$0" /etc/hosts && exec "$@"'
+        command = ["unshare", "--mount", "sh", "-c", words, str(hosts), sys.executable]
+        with served("--host", "127.0.0.2", "--port", str(server.port)) as other:
+            assert other.port == server.port
+            done = subprocess.run(
+                [*command, str(script), str(hosts), address],
+                check=True,
+                capture_output=True,
+                text=True,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                timeout=100,
+            )
+        one, two = (f"http://127.0.0.{n}:{server.port}" for n in (1, 2))
+        assert [[one], [one, two], [two], ["AC"] * 3] == json.loads(done.stdout)
+
+    @pytest.mark.parametrize("address", ["dns://workers", "dns://:8000", "dns://workers:1/path"])
+    def test_invalid_names(self, address: str) -> None:
+        with pytest.raises(ValidationError, match="expected an address like dns://host:8000"):
+            HttpEngine([address])
 
     def test_without_a_server_nothing_is_scored(self) -> None:
         with pytest.raises(BackendUnavailableError, match="does not answer"):
