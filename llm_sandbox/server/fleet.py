@@ -42,7 +42,7 @@ _MINUTE_S = 60.0
 _REMEMBERED_S = 600.0
 """Seconds for which an idempotency key is remembered."""
 _ATTACH_S = 20.0
-_KEPT_APIS = ("e2b", "openai")
+_KEPT_APIS = ("e2b", "openai", "v1")
 """APIs whose sandboxes are kept; a kernel of Jupyter ends with its clients' connections."""
 
 
@@ -64,7 +64,8 @@ class _Tenant:
 class _Promise:
     """Sandbox that was asked for with an idempotency key."""
 
-    request: NewSandbox
+    digest: str
+    """Digest of the request."""
     made_at: float
     done: threading.Event = field(default_factory=threading.Event)
     outcome: LiveSandbox | None = None
@@ -117,8 +118,8 @@ class Fleet:
             promise = self._promises.get(place)
             is_mine = promise is None
             if promise is None:
-                promise = self._promises[place] = _Promise(request, time.monotonic())
-        if promise.request != request:
+                promise = self._promises[place] = _Promise(request.digest, time.monotonic())
+        if promise.digest != request.digest:
             raise ValidationError(
                 "invalid Idempotency-Key: it was used for another request", parameter="key"
             )
@@ -175,7 +176,16 @@ class Fleet:
                 backend.name if is_kept else backend, template.image, None, template.lang, **options
             )
             with self._being_created(sandbox_id):
-                entry = Entry(sandbox_id, tenant, request, time.time(), timeout_s, idempotency_key)
+                entry = Entry(
+                    sandbox_id,
+                    tenant,
+                    # The rest is with the session itself, secrets among it.
+                    replace(request, session={}),
+                    time.time(),
+                    timeout_s,
+                    idempotency_key,
+                    request.digest,
+                )
                 if self._ledger is not None and is_kept:
                     self._ledger.write(entry)
                 try:
@@ -253,7 +263,7 @@ class Fleet:
             state.sandboxes[entry.id] = self._all[entry.id] = live
             if entry.idempotency_key is not None:
                 promise = _Promise(
-                    entry.request, time.monotonic() - (time.time() - entry.started_at)
+                    entry.digest, time.monotonic() - (time.time() - entry.started_at)
                 )
                 promise.outcome = live
                 promise.done.set()

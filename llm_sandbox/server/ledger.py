@@ -32,13 +32,15 @@ class Entry:
     tenant: str
     """Its tenant."""
     request: NewSandbox
-    """What was asked for."""
+    """What was asked for, without the options of its session."""
     started_at: float
     """Time of its creation, in seconds since 1970."""
     timeout_s: float
     """Seconds until its end, as they were asked for."""
     idempotency_key: str | None = None
     """Key of the request that it was created for; None without one."""
+    digest: str = ""
+    """Digest of the whole request."""
 
 
 class Ledger:

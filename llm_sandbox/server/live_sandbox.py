@@ -1,12 +1,13 @@
 """Living sandbox of a tenant, with its interpreters, programs and watchers."""
 
 import contextlib
+import hashlib
 import json
 import shlex
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from ipaddress import ip_network
 from typing import Protocol
 
@@ -71,6 +72,12 @@ class NewSandbox:
     """All of its limits, where each was checked; None for the server's."""
     session: SessionOptions = field(default_factory=SessionOptions)
     """Further options of its first interpreter, as `create_session` takes them."""
+
+    @property
+    def digest(self) -> str:
+        """Digest that tells this request from others."""
+        words = "\n".join(f"{item.name}={getattr(self, item.name)!r}" for item in fields(self))
+        return hashlib.sha256(words.encode()).hexdigest()
 
     def check_network(self) -> None:
         """Check that the network leads to the public internet at most.

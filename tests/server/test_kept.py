@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
-from llm_sandbox import Sandbox
+from llm_sandbox import Sandbox, create_session
+from llm_sandbox.exceptions import SecurityError
+from llm_sandbox.security import get_security_policy
 from tests.server.requests import Reply, ask, create, inside
 from tests.server.servers import Served, served
 
@@ -76,6 +78,43 @@ def test_a_sandbox_outlives_its_server(folder: str) -> None:
         assert [] == Sandbox.list()
     with keeping(folder) as server:
         assert [] == ask(server.port, "GET", "/v2/sandboxes").json
+
+
+def test_a_session_outlives_its_server(folder: str) -> None:
+    """Its client goes on with its variables, its secrets and its policy."""
+    options = {
+        "security_policy": get_security_policy("production"),
+        "secrets": {"KEY": "a-secret-value"},
+        "env": {"PLAIN": "1"},
+    }
+    with keeping(folder) as server:
+        session = create_session(server=server.url, **options)  # type: ignore[arg-type]
+        session.open()
+        assert 0 == session.run("import os; x = 41").exit_code
+        written = [path.read_bytes() for path in Path(folder).iterdir()]
+        assert not any(b"a-secret-value" in data for data in written)
+        kill(server)
+    with served("--keep", folder, "--port", str(server.port)):
+        result = session.run("x += 1; print(x, len(os.environ['KEY']), os.environ['PLAIN'])")
+        assert "42 14 1\n" == result.stdout
+        with pytest.raises(SecurityError):
+            session.run("import ctypes; ctypes.CDLL('libc.so.6').system(b'true')")
+        session.close()
+        assert [] == Sandbox.list()
+
+
+def test_a_key_has_its_session_after_a_restart(folder: str) -> None:
+    body = {"workdir": "/tmp", "secrets": {"KEY": "one"}}
+    headers = {"Idempotency-Key": "first"}
+    with keeping(folder) as server:
+        made = ask(server.port, "POST", "/v1/sessions", body, headers).json
+        kill(server)
+    with keeping(folder) as server:
+        again = ask(server.port, "POST", "/v1/sessions", body, headers)
+        assert (201, made["id"]) == (again.status, again.json["id"])
+        other = {**body, "secrets": {"KEY": "two"}}
+        refused = ask(server.port, "POST", "/v1/sessions", other, headers)
+        assert refused.status in (409, 422), refused.body
 
 
 def test_a_folder_is_for_one_server(folder: str) -> None:

@@ -97,7 +97,7 @@ class _Sessions:
         """Create a session."""
         tenant = self._access.tenant(request)
         asked = read_options(body, self._access.options)
-        live = await in_thread(self._fleet.create, tenant, asked)
+        live = await in_thread(self._fleet.create, tenant, asked, idempotency_key(request))
         return json_response(await in_thread(describe_sandbox, live), 201)
 
     async def list(self, request: Request) -> Response:
