@@ -13,7 +13,7 @@ from llm_sandbox.language_handlers.base import AbstractLanguageHandler
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["BUILTIN", "ENTRY_POINT_GROUP", "available", "load", "register"]
+__all__ = ["BUILTIN", "ENTRY_POINT_GROUP", "available", "is_available", "load", "register"]
 
 ENTRY_POINT_GROUP = "llm_sandbox.languages"
 """Group of the entry points that add languages."""
@@ -51,6 +51,13 @@ def available() -> list[str]:
     """Return the names of the languages that can be used here, sorted."""
     installed = {_key(point.name) for point in _installed()}
     return sorted(BUILTIN.keys() | _registered.keys() | installed)
+
+
+def is_available(language: str) -> bool:
+    """Return whether a language can be used here."""
+    key = _key(language)
+    # Packages are looked through last, which takes tens of milliseconds.
+    return key in BUILTIN or key in _registered or key in available()
 
 
 def load(language: str) -> type[AbstractLanguageHandler]:

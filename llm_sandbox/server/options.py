@@ -117,8 +117,10 @@ class ServerOptions:
 
     def template(self, name: str) -> Template | None:
         """Return a template by its name, or a language's own; None if there is none."""
-        own = Template(name) if name in registry.available() else None
-        return self.templates.get(name) or TEMPLATES.get(name) or own
+        found = self.templates.get(name) or TEMPLATES.get(name)
+        if found is None and registry.is_available(name):
+            return Template(name)
+        return found
 
     @property
     def template_names(self) -> list[str]:
