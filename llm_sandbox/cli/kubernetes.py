@@ -65,6 +65,19 @@ def manifests(
             metavar="IMAGE",
         ),
     ] = None,
+    warm_pool: Annotated[
+        str | None,
+        Option(
+            "--warm-pool",
+            help="Name of a SandboxWarmPool of agent-sandbox, which the cluster has to have.",
+            metavar="NAME",
+        ),
+    ] = None,
+    warm_pods: Annotated[int, Option("--warm-pods", help="Pods in that pool.", metavar="N")] = 4,
+    warm_image: Annotated[
+        str | None,
+        Option("--warm-image", help="Image of that pool; without it, Python's.", metavar="IMAGE"),
+    ] = None,
 ) -> None:
     """Print what a namespace for sandboxes needs, as YAML for `kubectl apply -f -`.
 
@@ -82,6 +95,8 @@ def manifests(
                 "manifests are written with pyyaml", extra="kubernetes"
             ) from None
         from llm_sandbox.backends.kubernetes.namespace_objects import namespace_objects
+        from llm_sandbox.backends.kubernetes.warm_pool import WarmPool
+        from llm_sandbox.backends.recipes import image_name
 
         objects = namespace_objects(
             namespace,
@@ -90,6 +105,9 @@ def manifests(
             memory_bytes=Limits.parse_size(memory, "memory"),
             profile=_pod_options(profile=profile).profile,
             gc_image=gc_image,
+            warm_pool=None
+            if warm_pool is None
+            else WarmPool(warm_pool, warm_image or image_name("python"), warm_pods),
         )
     print(yaml.safe_dump_all(objects, sort_keys=False), end="")
 
@@ -127,6 +145,10 @@ def check(
         str | None, Option("--runtime-class", help="RuntimeClass of the pods.", metavar="NAME")
     ] = None,
     profile: ProfileOption = "restricted",
+    warm_pool: Annotated[
+        str | None,
+        Option("--warm-pool", help="SandboxWarmPool to claim a pod of.", metavar="NAME"),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say whether sandboxes work in a namespace, and what to type where they do not.
@@ -141,6 +163,7 @@ def check(
             runtime_image=runtime_image,
             runtime_class=runtime_class,
             profile=profile,
+            warm_pool=warm_pool,
         )
         from llm_sandbox.backends.kubernetes.check import check_namespace
 

@@ -20,7 +20,8 @@ from llm_sandbox.backends.kubernetes.manifest import PROCESS_ALLOWANCE, PodPlan,
 from llm_sandbox.backends.kubernetes.network_policy import NETWORK, NetworkPolicy
 from llm_sandbox.backends.kubernetes.options import PodOptions
 from llm_sandbox.backends.kubernetes.pods import Pods
-from llm_sandbox.backends.kubernetes.rights import AccessReview
+from llm_sandbox.backends.kubernetes.rights import CLAIMING, NEEDED, AccessReview
+from llm_sandbox.backends.kubernetes.sandbox_claim import SandboxClaim
 from llm_sandbox.backends.layers import LayerLocation
 from llm_sandbox.backends.mounts import refuse_mounts
 from llm_sandbox.backends.options.container_options import ContainerOptions
@@ -58,6 +59,20 @@ class KubernetesOptions(ContainerOptions):
     pod: PodOptions = field(default_factory=PodOptions)
     """Options of the pods."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pod.warm_pool is not None:
+            for name in ("image", "container_id"):
+                if getattr(self, name) is not None:
+                    raise UnsupportedError(
+                        f"{name}= with warm_pool=", _NAME, "pods are those of the pool"
+                    )
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether sandboxes enter pods that exist already."""
+        return self.container_id is not None or self.pod.warm_pool is not None
+
 
 class _Connection:
     """Cluster with one namespace, connected to when first used, for all backends that share it."""
@@ -65,6 +80,7 @@ class _Connection:
     def __init__(self, client: object, options: PodOptions) -> None:
         self._client = client
         self._options = options
+        self._rights = NEEDED if options.warm_pool is None else CLAIMING
         self._lock = threading.RLock()
         self._pods: Pods | None = None
         self._policy: NetworkPolicy | None = None
@@ -84,9 +100,14 @@ class _Connection:
         """Review of rights, begun before the first machine; what others have left is removed."""
         with self._lock:
             if self._access is None:
-                PodInventory(self.pods).collect_soon()
-                self._access = AccessReview(self.pods.cluster, self.pods.namespace)
+                if self._options.warm_pool is None:
+                    PodInventory(self.pods).collect_soon()
+                self._access = self.review()
             return self._access
+
+    def review(self) -> AccessReview:
+        """Begin a review of the rights that are needed."""
+        return AccessReview(self.pods.cluster, self.pods.namespace, self._rights)
 
     @property
     def policy(self) -> NetworkPolicy:
@@ -228,8 +249,12 @@ class KubernetesBackend(SupervisedBackend):
             raise UnsupportedError("image=", _NAME, f"{image.name} is not in its registry")
         return self.with_options(replace(self.options, image=image))
 
+    def review_rights(self) -> AccessReview:
+        """Begin a review of the rights that are needed."""
+        return self._connection.review()
+
     def check(self) -> Isolation:
-        AccessReview(self.pods.cluster, self.pods.namespace).require()
+        self.review_rights().require()
         return self._isolation(self._plan(MachineSpec()), Control("enforced", "a network policy"))
 
     def create(self, spec: MachineSpec) -> Machine:
@@ -252,6 +277,8 @@ class KubernetesBackend(SupervisedBackend):
         """Create a machine whose network was proved to be as it is asked for."""
         if self.options.container_id is not None:
             return self._attach(spec, self.options.container_id)
+        if self.options.pod.warm_pool is not None:
+            return self._claim(spec, self.options.pod.warm_pool)
         if spec.network == "open":
             return self._create(spec)
         policy = self._connection.policy
@@ -295,7 +322,19 @@ class KubernetesBackend(SupervisedBackend):
             self._confinement(plan),
         )
 
-    def _attach(self, spec: MachineSpec, name: str) -> PodMachine:
+    def _claim(self, spec: MachineSpec, warm_pool: str) -> PodMachine:
+        """Enter a pod of a warm pool, which is deleted with the machine."""
+        claim = SandboxClaim(self.pods, warm_pool)
+        try:
+            name = claim.wait(self.options.pod.start_timeout)
+            return self._attach(spec, name, claim.delete)
+        except BaseException:
+            claim.delete()
+            raise
+
+    def _attach(
+        self, spec: MachineSpec, name: str, release: Callable[[], None] | None = None
+    ) -> PodMachine:
         """Enter a pod that exists already."""
         refuse_mounts(spec.mounts, spec.gpu, self.name, "that pod exists already")
         given = self.options.pod
@@ -309,6 +348,7 @@ class KubernetesBackend(SupervisedBackend):
             lambda: pod.name,
             pod.image,
             {"privileges": True, "rlimits": resource_limits(spec.limits, processes=False)},
+            release,
         )
 
     def _make_machine(
@@ -319,6 +359,7 @@ class KubernetesBackend(SupervisedBackend):
         pod: Callable[[], str],
         image: str,
         confinement: Mapping[str, Any],
+        release: Callable[[], None] | None = None,
     ) -> PodMachine:
         host = SupervisorHost(
             launch,
@@ -329,6 +370,8 @@ class KubernetesBackend(SupervisedBackend):
 
         def on_destroyed(machine: SupervisedMachine) -> None:
             host.connection.close()
+            if release is not None:
+                release()
 
         try:
             machine = PodMachine(
@@ -412,8 +455,8 @@ class KubernetesBackend(SupervisedBackend):
             raise UnsupportedError(
                 "installing libraries as layers", _NAME, "the image of the pod is not known"
             )
-        if self.options.container_id is not None:
-            container = self.options.container_id.partition("/")[2]
+        if self.options.is_attached:
+            container = (self.options.container_id or "").partition("/")[2]
             runtime = describe_runtime(self.options.pod.machine).command_below(machine.guest)
             root = machine.guest
         else:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from llm_sandbox.backends.base import MachineSpec
 from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
 from llm_sandbox.backends.kubernetes.cluster import ApiError
-from llm_sandbox.backends.kubernetes.rights import MESSAGES, AccessReview, find_missing
+from llm_sandbox.backends.kubernetes.rights import MESSAGES, find_missing
 from llm_sandbox.exceptions import SandboxError, UnsupportedError
 
 __all__ = ["Finding", "check_namespace"]
@@ -33,7 +33,7 @@ class Finding:
 def check_namespace(backend: KubernetesBackend) -> Iterator[Finding]:
     """Yield what is found, one step after the other; those that need a failed one are left out.
 
-    Two pods are created, and deleted again.
+    Two pods are created, and deleted again; with a warm pool, one of its pods is claimed.
 
     Args:
         backend: Backend with the namespace, the image and the options of pods.
@@ -47,6 +47,9 @@ def check_namespace(backend: KubernetesBackend) -> Iterator[Finding]:
         yield _check_rights(backend)
     except SandboxError as error:
         yield _failure("rights", error)
+        return
+    if backend.options.pod.warm_pool is not None:
+        yield _check_warm_pool(backend)
         return
     admission = _check_admission(backend)
     yield admission
@@ -62,7 +65,7 @@ def _failure(what: str, error: SandboxError) -> Finding:
 
 def _check_rights(backend: KubernetesBackend) -> Finding:
     pods = backend.pods
-    AccessReview(pods.cluster, pods.namespace).require()
+    backend.review_rights().require()
     missing = find_missing(pods.cluster, pods.namespace, MESSAGES)
     if not missing:
         return Finding("rights", "yes", f"all that are needed in {pods.namespace}")
@@ -85,6 +88,19 @@ def _check_admission(backend: KubernetesBackend) -> Finding:
         return _failure("admission", error)
     with_class = "" if pod.runtime_class is None else f", runtime class {pod.runtime_class}"
     return Finding("admission", "yes", f"pods with the profile {pod.profile}{with_class}")
+
+
+def _check_warm_pool(backend: KubernetesBackend) -> Finding:
+    """Claim a pod."""
+    started = time.monotonic()
+    try:
+        machine = backend.create(MachineSpec())
+    except SandboxError as error:
+        return _failure("warm pool", error)
+    took = time.monotonic() - started
+    machine.destroy()
+    name = backend.options.pod.warm_pool
+    return Finding("warm pool", "yes", f"{name} gave a pod, which was ready after {took:.1f} s")
 
 
 def _check_profile(backend: KubernetesBackend) -> Finding:

@@ -6,7 +6,8 @@ from typing import Any, Final
 from llm_sandbox.backends.kubernetes.manifest import MANAGED_BY
 from llm_sandbox.backends.kubernetes.network_policy import NETWORK, policy_manifest
 from llm_sandbox.backends.kubernetes.options import Profile
-from llm_sandbox.backends.kubernetes.rights import role_rules
+from llm_sandbox.backends.kubernetes.rights import CLAIMING, MESSAGES, NEEDED, role_rules
+from llm_sandbox.backends.kubernetes.warm_pool import WarmPool, warm_pool_objects
 from llm_sandbox.exceptions import ValidationError
 
 __all__ = ["ACCOUNT", "namespace_objects"]
@@ -29,6 +30,7 @@ def namespace_objects(
     memory_bytes: int,
     profile: Profile = "restricted",
     gc_image: str | None = None,
+    warm_pool: WarmPool | None = None,
 ) -> list[dict[str, Any]]:
     """Return the objects, in the order in which they have to be created.
 
@@ -40,6 +42,7 @@ def namespace_objects(
         profile: Pod Security profile that the namespace enforces.
         gc_image: Image with this library and its extra ``kubernetes``, of a CronJob that removes
             what nobody owns; None for none, as each client does that as well.
+        warm_pool: Warm pool of agent-sandbox; None for none.
 
     Raises:
         ValidationError: A value is malformed.
@@ -54,6 +57,7 @@ def namespace_objects(
             raise ValidationError(
                 f"invalid {name}: expected more than 0, got {value}", parameter=name
             )
+    rights = (*NEEDED, *MESSAGES, *(() if warm_pool is None else CLAIMING))
     inside = {"namespace": namespace, "labels": dict(MANAGED_BY)}
     policy = policy_manifest(
         # Whatever runs here has no network, unless it says that it needs one.
@@ -96,7 +100,7 @@ def namespace_objects(
             "apiVersion": f"{_RBAC}/v1",
             "kind": "Role",
             "metadata": {"name": ACCOUNT, **inside},
-            "rules": role_rules(),
+            "rules": role_rules(rights),
         },
         {
             "apiVersion": f"{_RBAC}/v1",
@@ -106,7 +110,9 @@ def namespace_objects(
             "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": namespace}],
         },
     ]
-    return found if gc_image is None else [*found, _collector(namespace, gc_image)]
+    if gc_image is not None:
+        found.append(_collector(namespace, gc_image))
+    return found if warm_pool is None else [*found, *warm_pool_objects(namespace, warm_pool)]
 
 
 def _collector(namespace: str, image: str) -> dict[str, Any]:

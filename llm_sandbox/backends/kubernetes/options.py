@@ -1,8 +1,9 @@
 """Options of pods, checked once."""
 
 import platform
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 
 from llm_sandbox.backends.kubernetes.unsafe_fields import UNSAFE_FIELDS, reject_unsafe_fields
@@ -34,6 +35,17 @@ _OURS_OF_POD: Final = {
     "restartPolicy": "pods end with their session",
     "terminationGracePeriodSeconds": "process 1 ends at once",
 }
+_OF_OUR_PODS: Final = {
+    "image_pull_secrets",
+    "node_selector",
+    "pod_manifest",
+    "priority_class",
+    "runtime_class",
+    "runtime_image",
+    "tolerations",
+}
+"""Options of pods that this library makes."""
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _MACHINES: Final = {"AMD64": "x86_64", "arm64": "aarch64"}
 """Other names of architectures, on other systems."""
 _OUR_LABELS: Final = "llm-sandbox/"
@@ -77,6 +89,9 @@ class PodOptions:
     pod_manifest: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the pod, merged into ours: ``metadata.labels``, ``metadata.annotations``,
     and ``spec``, whose first container is the sandbox."""
+    warm_pool: str | None = None
+    """Name of a ``SandboxWarmPool`` of agent-sandbox, whose pods are taken as they are; None
+    (default) for pods of our own."""
     allow_unsafe: Sequence[str] = ()
     """Names of fields of `pod_manifest`, such as ``hostPath``, whose dangerous values are
     allowed."""
@@ -114,6 +129,7 @@ class PodOptions:
                 f"allow_unsafe has no {unknown[0]!r}; it may name: {', '.join(UNSAFE_FIELDS)}",
                 parameter="allow_unsafe",
             )
+        self._check_warm_pool()
         self._check_manifest()
         self.risks()
 
@@ -131,6 +147,21 @@ class PodOptions:
         """Containers of the manifest, the sandbox first; empty without any."""
         found: Sequence[Mapping[str, Any]] = self.pod_manifest.get("spec", {}).get("containers", ())
         return found
+
+    def _check_warm_pool(self) -> None:
+        if self.warm_pool is None:
+            return
+        if not _NAME.fullmatch(str(self.warm_pool)):
+            raise ValidationError(
+                f"invalid warm_pool: expected the name of a SandboxWarmPool, "
+                f"got {self.warm_pool!r:.80}",
+                parameter="warm_pool",
+            )
+        for one in fields(self):
+            if one.name in _OF_OUR_PODS and getattr(self, one.name):
+                raise UnsupportedError(
+                    f"{one.name}= with warm_pool=", "kubernetes", "pods are those of the pool"
+                )
 
     def _check_manifest(self) -> None:
         manifest = self.pod_manifest

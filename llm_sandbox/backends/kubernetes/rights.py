@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from llm_sandbox.backends.kubernetes.cluster import ApiError, Cluster
 from llm_sandbox.backends.kubernetes.network_policy import POLICY, find_policy
+from llm_sandbox.backends.kubernetes.sandbox_claim import CLAIMS, SANDBOXES
 from llm_sandbox.exceptions import BackendUnavailableError, SandboxError
 
-__all__ = ["MESSAGES", "NEEDED", "AccessReview", "Right", "find_missing", "role_rules"]
+__all__ = ["CLAIMING", "MESSAGES", "NEEDED", "AccessReview", "Right", "find_missing", "role_rules"]
 
 _REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
@@ -43,12 +44,19 @@ NEEDED: Final = (
 """Rights without which the backend does not work, where the network policy exists."""
 MESSAGES: Final = (Right("list", "events"), Right("get", "pods/log"))
 """Rights without which messages about pods that do not start are shorter."""
+CLAIMING: Final = (
+    *(Right(verb, "sandboxclaims", CLAIMS) for verb in ("create", "delete", "get", "patch")),
+    Right("get", "sandboxes", SANDBOXES),
+    Right("get", "pods"),
+    *(Right(verb, "pods/exec") for verb in ("create", "get")),
+)
+"""Rights without which the backend does not work with a warm pool of agent-sandbox."""
 
 
-def role_rules() -> list[dict[str, Any]]:
-    """Return the rules of a role that has all rights, and no other."""
+def role_rules(rights: Iterable[Right] = (*NEEDED, *MESSAGES)) -> list[dict[str, Any]]:
+    """Return the rules of a role that has these rights, and no other."""
     rules: dict[tuple[str, str, str], list[str]] = {}
-    for one in (*NEEDED, *MESSAGES):
+    for one in dict.fromkeys(rights):
         rules.setdefault((one.group, one.resource, one.name), []).append(one.verb)
     return [
         {"apiGroups": [group], "resources": [resource], "verbs": verbs}
@@ -99,11 +107,13 @@ class AccessReview:
     Args:
         cluster: The cluster.
         namespace: The namespace.
+        rights: The rights that are needed.
     """
 
-    def __init__(self, cluster: Cluster, namespace: str) -> None:
+    def __init__(self, cluster: Cluster, namespace: str, rights: Iterable[Right] = NEEDED) -> None:
         self._cluster = cluster
         self._namespace = namespace
+        self._rights = tuple(rights)
         self._missing: list[Right] = []
         self._thread = threading.Thread(target=self._work, name="llm-sandbox-rights", daemon=True)
         self._thread.start()
@@ -111,7 +121,7 @@ class AccessReview:
     def _work(self) -> None:
         # Without an answer what is refused is told one by one, in the server's words.
         with contextlib.suppress(SandboxError):
-            self._missing = find_missing(self._cluster, self._namespace)
+            self._missing = find_missing(self._cluster, self._namespace, self._rights)
 
     def require(self, refusal: ApiError | None = None) -> None:
         """Wait for the review, and raise what it has found.
