@@ -6,7 +6,8 @@ from llm_sandbox.backends.containers.creation.arguments import PROCESS_ALLOWANCE
 from llm_sandbox.testing.backend_suite import BackendSuite
 from llm_sandbox.testing.session_suite import SessionSuite
 
-pytestmark = pytest.mark.engine("podman", image="python")
+# Its backend is Docker's but for the connection.
+pytestmark = [pytest.mark.engine("podman", image="python"), pytest.mark.corpus]
 
 
 class TestMachines(BackendSuite):

@@ -55,6 +55,7 @@ class TestPerl(LanguageSuite):
     samples_place = EXAMPLE / "perl.toml"
 
 
+@pytest.mark.corpus
 @pytest.mark.usefixtures("installed")
 class TestPerlInDocker(LanguageSuite):
     backend_name = "docker"

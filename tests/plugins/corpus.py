@@ -1,6 +1,7 @@
-"""Sample of the tests with the marker `corpus`, whose many cases are of one kind: every fourth case
-in a usual run, each with `--corpus=all`.
+"""Sample of the tests with the marker `corpus`: every fourth case in a usual run, each with
+`--corpus=all`.
 
+They are many cases of one kind, or a suite that runs whole on another engine of the same code.
 The choice is that of the test's name, so it is the same in every run, and a new case changes none
 of the others. Tests named on the command line with `::` run whole.
 """

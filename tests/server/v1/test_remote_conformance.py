@@ -10,6 +10,7 @@ from llm_sandbox.testing.session_suite import SessionSuite
 from tests.server.servers import Served
 
 
+@pytest.mark.corpus
 class TestRemote(SessionSuite):
     backend_name = "remote"
     url: ClassVar[str]
