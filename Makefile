@@ -87,11 +87,11 @@ scan-report: $(VENV)/.stamp-dev ## Measure what the scanner catches and flags (A
 
 languages-table: system-tools $(VENV)/.stamp-dev ## Try every language, and write what each does into docs/languages.md
 	@$(BIN)/python tests/engines.py --install --tests tests/conformance/test_languages.py -- $(BIN)/python -m pytest -n $(JOBS) -q \
-	  tests/conformance/test_languages.py --write-languages docs/languages.md $(ARGS)
+	  tests/conformance/test_languages.py --corpus=all --write-languages docs/languages.md $(ARGS)
 
 matrix: system-tools $(VENV)/.stamp-dev ## Try every member of the adapters on every backend, and write docs/matrix.md
 	@$(BIN)/python tests/engines.py --install --tests tests/matrix -- $(BIN)/python -m pytest -n $(JOBS) -q \
-	  tests/matrix --write-matrix docs/matrix.md $(ARGS)
+	  tests/matrix --corpus=all --write-matrix docs/matrix.md $(ARGS)
 
 zenml: system-tools $(VENV)/.stamp-dev $(ZENML_VENV)/.stamp ## Run pipelines of the real ZenML on every flavor
 	@LLM_SANDBOX_TEST_ZENML_PYTHON=$(abspath $(ZENML_VENV))/bin/python $(BIN)/python tests/engines.py --install \

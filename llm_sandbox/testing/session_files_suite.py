@@ -204,7 +204,7 @@ class SessionFilesSuite(SessionFixtures):
     def test_files_outlive_a_timeout(self, own: BaseSession, code: str) -> None:
         """Files written before a timeout come back, whether the state is kept or not."""
         with pytest.raises(SandboxTimeoutError) as caught:
-            own.run(f"open('f.txt', 'w').write('kept')\n{code}", timeout=0.5)
+            own.run(f"open('f.txt', 'w').write('kept')\n{code}", timeout=1.5)
         result = caught.value.result
 
         assert isinstance(result, ExecutionResult)

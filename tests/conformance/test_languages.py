@@ -15,6 +15,7 @@ class TestBubblewrap(LanguageSuite):
     backend_name = "bubblewrap"
 
 
+@pytest.mark.corpus
 class TestDocker(LanguageSuite):
     backend_name = "docker"
 

@@ -1,5 +1,7 @@
 """Every backend's sessions, by the suite that ships with the library."""
 
+import pytest
+
 from llm_sandbox.testing.session_suite import SessionSuite
 
 
@@ -7,5 +9,6 @@ class TestBubblewrap(SessionSuite):
     backend_name = "bubblewrap"
 
 
+@pytest.mark.corpus
 class TestLocal(SessionSuite):
     backend_name = "local"

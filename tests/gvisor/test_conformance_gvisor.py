@@ -95,6 +95,7 @@ class TestGvisorMachines(BackendSuite):
         assert eventually(lambda: not list(tmp_path.iterdir())), list(tmp_path.iterdir())
 
 
+@pytest.mark.corpus
 class TestGvisorSessions(SessionResultSuite, SessionEndingSuite, SessionEnvironmentSuite):
     """What of a session is gVisor's own to break; files and artifacts are the machine's, above."""
 
