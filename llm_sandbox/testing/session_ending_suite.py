@@ -34,7 +34,7 @@ class SessionEndingSuite(SessionFixtures):
         [
             "sum(range(10**13))",
             "import signal, time\nsignal.signal(2, signal.SIG_IGN)\nwhile True: time.sleep(1)",
-            "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)",
+            "import os, signal, time\ntime.sleep(0.2)\nos.kill(os.getpid(), signal.SIGSTOP)",
             "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
         ],
         ids=["c-loop", "signal-ignored", "stopped", "interrupt-swallowed"],
