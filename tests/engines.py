@@ -41,7 +41,7 @@ PACKAGES = {
 DOCKER_SOCKET = "/var/run/docker.sock"
 ROOT = Path(__file__).parents[1]
 USUAL = {"docker": ["python"], "podman": ["python"]}
-"""What a command that is no test run gets."""
+"""Images for a command that is no test run."""
 START_S = 60.0
 STOP_S = 20.0
 PR_SET_PDEATHSIG = 1
@@ -99,7 +99,7 @@ def _find(program: str) -> str | None:
 
 
 def docker_answers() -> bool:
-    """Whether an engine listens where this process would look for one."""
+    """Return whether an engine listens where this process would look for one."""
     if os.environ.get("DOCKER_HOST"):
         return True
     with socket.socket(socket.AF_UNIX) as probe:

@@ -13,6 +13,7 @@ from llm_sandbox.host.terminal import strip_controls
 if TYPE_CHECKING:
     from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
     from llm_sandbox.backends.kubernetes.options import PodOptions
+    from llm_sandbox.backends.kubernetes.warm_pool import WarmPool
 
 __all__ = ["KUBERNETES", "ClusterOptions", "ProfileOption", "check", "gc", "manifests", "ps"]
 
@@ -73,7 +74,9 @@ def manifests(
             metavar="NAME",
         ),
     ] = None,
-    warm_pods: Annotated[int, Option("--warm-pods", help="Pods in that pool.", metavar="N")] = 4,
+    warm_pods: Annotated[
+        int | None, Option("--warm-pods", help="Pods in that pool (4).", metavar="N")
+    ] = None,
     warm_image: Annotated[
         str | None,
         Option("--warm-image", help="Image of that pool; without it, Python's.", metavar="IMAGE"),
@@ -95,8 +98,6 @@ def manifests(
                 "manifests are written with pyyaml", extra="kubernetes"
             ) from None
         from llm_sandbox.backends.kubernetes.namespace_objects import namespace_objects
-        from llm_sandbox.backends.kubernetes.warm_pool import WarmPool
-        from llm_sandbox.backends.recipes import image_name
 
         objects = namespace_objects(
             namespace,
@@ -105,11 +106,26 @@ def manifests(
             memory_bytes=Limits.parse_size(memory, "memory"),
             profile=_pod_options(profile=profile).profile,
             gc_image=gc_image,
-            warm_pool=None
-            if warm_pool is None
-            else WarmPool(warm_pool, warm_image or image_name("python"), warm_pods),
+            warm_pool=_warm_pool(warm_pool, warm_pods, warm_image),
         )
     print(yaml.safe_dump_all(objects, sort_keys=False), end="")
+
+
+def _warm_pool(name: str | None, pods: int | None, image: str | None) -> "WarmPool | None":
+    from llm_sandbox.backends.kubernetes.warm_pool import WarmPool
+    from llm_sandbox.backends.recipes import image_name
+    from llm_sandbox.exceptions import ValidationError
+
+    if name is not None:
+        return WarmPool(name, image or image_name("python"), 4 if pods is None else pods)
+    for option, value in (("warm_pods", pods), ("warm_image", image)):
+        if value is not None:
+            raise ValidationError(
+                f"{option} is of a warm pool, and there is none",
+                parameter=option,
+                hint="name the pool with warm_pool=",
+            )
+    return None
 
 
 def _pod_options(**given: Any) -> "PodOptions":

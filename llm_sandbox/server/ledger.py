@@ -32,7 +32,7 @@ class Entry:
     tenant: str
     """Its tenant."""
     request: NewSandbox
-    """What was asked for, without the options of its session."""
+    """Request of the client, without the options of its session."""
     started_at: float
     """Time of its creation, in seconds since 1970."""
     timeout_s: float

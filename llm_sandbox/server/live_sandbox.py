@@ -103,7 +103,7 @@ class NewSandbox:
 
 
 class Attachment(Protocol):
-    """What an API needs for a sandbox of its own, and what ends with that."""
+    """State of an API for one sandbox, which ends with it."""
 
     def close(self) -> None:
         """End it."""
@@ -158,11 +158,11 @@ class LiveSandbox:
         self._watchers: dict[str, Watcher] = {}
         self._is_ending = False
         self.attachment: Attachment | None = None
-        """What its API has attached."""
+        """State of its API; None without any."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended."""
+        """True once it has ended."""
         return self.sandbox.end_reason is not None
 
     @property

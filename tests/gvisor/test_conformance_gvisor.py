@@ -97,7 +97,7 @@ class TestGvisorMachines(BackendSuite):
 
 @pytest.mark.corpus
 class TestGvisorSessions(SessionResultSuite, SessionEndingSuite, SessionEnvironmentSuite):
-    """What of a session is gVisor's own to break; files and artifacts are the machine's, above."""
+    """Parts of a session that gVisor could break; files and artifacts are the machine's, above."""
 
     backend_name = "gvisor"
     # Starting and killing processes takes gVisor's kernel ten times as long.

@@ -102,7 +102,7 @@ def test_a_session_in_a_pod_of_a_pool(
 def test_pools_that_give_nothing(
     pooled: KubernetesBackend, controller: Controller, prepared: str
 ) -> None:
-    """What will never come is told at once, and what does not come in time, then."""
+    """A pod that will never come is told at once, and one that is late, when its time is over."""
     given = pooled.options.pod
     other = KubernetesBackend(PodOptions(kubeconfig=given.kubeconfig, warm_pool="absent"))
     started = time.monotonic()

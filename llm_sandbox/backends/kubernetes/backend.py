@@ -31,9 +31,7 @@ from llm_sandbox.backends.runtime import describe_runtime
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.supervised import SupervisedMachine, resource_limits
 from llm_sandbox.backends.supervisor_host import SupervisedBackend, SupervisorHost
-from llm_sandbox.exceptions import (
-    UnsupportedError,
-)
+from llm_sandbox.exceptions import UnsupportedError
 
 __all__ = ["KubernetesBackend", "KubernetesOptions"]
 
@@ -70,7 +68,7 @@ class KubernetesOptions(ContainerOptions):
 
     @property
     def is_attached(self) -> bool:
-        """Whether sandboxes enter pods that exist already."""
+        """True if sandboxes enter pods that exist already."""
         return self.container_id is not None or self.pod.warm_pool is not None
 
 

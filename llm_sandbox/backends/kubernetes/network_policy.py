@@ -109,7 +109,7 @@ class NetworkPolicy:
 
     @property
     def was_tried(self) -> bool:
-        """Whether the policy was tried, by this process or in the last hour; see `control`."""
+        """True if the policy was tried, by this process or in the last hour; see `control`."""
         with self._lock:
             if self._control is None:
                 self._control = self._read()
@@ -153,11 +153,9 @@ class NetworkPolicy:
         deadline = time.monotonic() + _TAKES_EFFECT_S
         while time.monotonic() < deadline:
             answering = open_machine.reachable(candidates)
-            if answering:
-                reached = machine.reachable(answering)
-                # What the blocked pod did not reach has to answer still.
-                answering = [] if reached else open_machine.reachable(answering)
-            if answering:
+            reached = machine.reachable(answering) if answering else []
+            # What the blocked pod did not reach has to answer still.
+            if answering and not reached and (answering := open_machine.reachable(answering)):
                 return Control(
                     "enforced",
                     f"a network policy; {answering[0]} answers other pods, and not these",

@@ -40,6 +40,8 @@ _OF_OUR_PODS: Final = {
     "node_selector",
     "pod_manifest",
     "priority_class",
+    "profile",
+    "pull_policy",
     "runtime_class",
     "runtime_image",
     "tolerations",
@@ -158,7 +160,8 @@ class PodOptions:
                 parameter="warm_pool",
             )
         for one in fields(self):
-            if one.name in _OF_OUR_PODS and getattr(self, one.name):
+            given = getattr(self, one.name)
+            if one.name in _OF_OUR_PODS and given and given != one.default:
                 raise UnsupportedError(
                     f"{one.name}= with warm_pool=", "kubernetes", "pods are those of the pool"
                 )

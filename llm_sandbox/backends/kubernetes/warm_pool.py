@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from llm_sandbox.backends.kubernetes.manifest import MANAGED_BY
+from llm_sandbox.backends.kubernetes.options import PodOptions
 from llm_sandbox.backends.kubernetes.sandbox_claim import CLAIMS, VERSION
+from llm_sandbox.exceptions import ValidationError
 
 __all__ = ["WarmPool", "warm_pool_objects"]
 
@@ -15,7 +17,11 @@ _IDLE: Final = "trap exit TERM; sleep infinity & wait"
 
 @dataclass(frozen=True)
 class WarmPool:
-    """Warm pool of pods that wait for a sandbox."""
+    """Warm pool of pods that wait for a sandbox.
+
+    Raises:
+        ValidationError: The name or the number is invalid.
+    """
 
     name: str
     """Its name, and that of the template."""
@@ -23,6 +29,13 @@ class WarmPool:
     """Image of the pods."""
     pods: int = 4
     """Pods that wait."""
+
+    def __post_init__(self) -> None:
+        PodOptions(warm_pool=self.name)
+        if self.pods <= 0:
+            raise ValidationError(
+                f"invalid warm_pods: expected more than 0, got {self.pods}", parameter="warm_pods"
+            )
 
 
 def warm_pool_objects(namespace: str, pool: WarmPool) -> list[dict[str, Any]]:

@@ -67,7 +67,7 @@ class PodmanEngine(Engine):
 
     @property
     def is_over(self) -> bool:
-        """Whether its service or tunnel, started by this process, has ended."""
+        """True once its service or tunnel, started by this process, has ended."""
         return self._process is not None and not self._process.is_running
 
     def close(self) -> None:

@@ -113,7 +113,7 @@ class HttpEngine:
 
     def close(self) -> None:
         """Close the connections."""
-        for server in self._servers:
+        for server in [*self._fixed, *(one for name in self._names for one in name.known.values())]:
             server.close()
             if server.lane is not None:
                 server.lane.join(_END_S)
@@ -125,15 +125,15 @@ class HttpEngine:
             found = name.resolve()
             if found is None:
                 continue
-            known = {server.connection.url: server for server in name.servers}
-            for url in set(known).difference(found):
-                # What is under way there may still be answered.
-                known[url].close()
             for url in found:
-                if url not in known:
-                    known[url] = _Server(ServerConnection(url, self._token))
-                    known[url].open(self._ask)
-            name.servers = [known[url] for url in found]
+                if url not in name.known:
+                    name.known[url] = _Server(ServerConnection(url, self._token))
+                    name.known[url].open(self._ask)
+            name.servers = [name.known[url] for url in found]
+            for url, server in name.known.items():
+                if url not in found:
+                    # What is under way there may still be answered.
+                    server.close()
 
     def _ask(self, server: ServerConnection, batch: bytes) -> bytes:
         """Return a server's answer to a batch; an exception means that it is lost."""
@@ -177,12 +177,15 @@ class _HostName:
             )
         self._host, self._port = parts.hostname, parts.port
         self._next = 0.0
+        self.known: dict[str, _Server] = {}
+        """Servers that it has had, by their addresses."""
         self.servers: list[_Server] = []
+        """Those that it has now."""
 
     def forget(self) -> None:
         """Forget the servers, so that the name is looked up anew."""
         self._next = 0.0
-        self.servers = []
+        self.known, self.servers = {}, []
 
     def resolve(self) -> list[str] | None:
         """Return the addresses of the servers; None when they are not known now."""
@@ -218,7 +221,7 @@ class _Server:
 
     @property
     def is_open(self) -> bool:
-        """Whether it answers, as far as is known."""
+        """True while it answers, as far as is known."""
         return self.lane is not None and self.lane.is_open
 
     def open(self, ask: Any) -> None:
