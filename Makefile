@@ -33,7 +33,7 @@ test: system-tools $(VENV)/.stamp-dev ## Install what the tests need, and run th
 	@$(BIN)/python tests/engines.py --install --tests $(ARGS) -- $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
 test-all: ## Run the tests with every case of the corpora, as before a release
-	@$(MAKE) --no-print-directory test ARGS="--corpus=all $(ARGS)"
+	@$(MAKE) --no-print-directory test ARGS="--cases=all $(ARGS)"
 
 # Behaviour on the embedded backend, and the tree; nothing that takes an engine, an attack or ten seconds.
 FAST := $(addprefix tests/,artifacts egress network packages parity readiness session unit values views workspace \
@@ -87,11 +87,11 @@ scan-report: $(VENV)/.stamp-dev ## Measure what the scanner catches and flags (A
 
 languages-table: system-tools $(VENV)/.stamp-dev ## Try every language, and write what each does into docs/languages.md
 	@$(BIN)/python tests/engines.py --install --tests tests/conformance/test_languages.py -- $(BIN)/python -m pytest -n $(JOBS) -q \
-	  tests/conformance/test_languages.py --corpus=all --write-languages docs/languages.md $(ARGS)
+	  tests/conformance/test_languages.py --cases=all --write-languages docs/languages.md $(ARGS)
 
 matrix: system-tools $(VENV)/.stamp-dev ## Try every member of the adapters on every backend, and write docs/matrix.md
 	@$(BIN)/python tests/engines.py --install --tests tests/matrix -- $(BIN)/python -m pytest -n $(JOBS) -q \
-	  tests/matrix --corpus=all --write-matrix docs/matrix.md $(ARGS)
+	  tests/matrix --cases=all --write-matrix docs/matrix.md $(ARGS)
 
 zenml: system-tools $(VENV)/.stamp-dev $(ZENML_VENV)/.stamp ## Run pipelines of the real ZenML on every flavor
 	@LLM_SANDBOX_TEST_ZENML_PYTHON=$(abspath $(ZENML_VENV))/bin/python $(BIN)/python tests/engines.py --install \

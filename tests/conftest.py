@@ -10,7 +10,7 @@ pytest_plugins = [
     "tests.plugins.accounts",
     "tests.plugins.cluster",
     "tests.plugins.conformance_table",
-    "tests.plugins.corpus",
+    "tests.plugins.sampling",
     "tests.plugins.descriptors",
     "tests.plugins.language_table",
     "tests.plugins.leftovers",

@@ -56,7 +56,7 @@ NO_CHANGES = [
 ]
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("change", CHANGES)
 def test_change_after_savefig_is_captured(cold: Any, plots: Any, change: str) -> None:
     answer = cold.run(f"{SETUP}{change}\nplt.show()")

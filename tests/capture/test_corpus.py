@@ -22,7 +22,7 @@ def test_corpus_is_complete() -> None:
     assert len(CORPUS) >= 40
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_program(zygote: Any, plots: Any, path: Path) -> None:
     text = path.read_text()

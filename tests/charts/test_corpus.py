@@ -34,7 +34,7 @@ def test_the_corpus_is_large_and_covers_the_libraries() -> None:
     assert {"altair", "bokeh", "plotly", *on_matplotlib} == libraries
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", CASES, ids=lambda path: str(path.relative_to(CORPUS)))
 def test_program(runner: Runner, path: Path) -> None:
     case = load_case(path)

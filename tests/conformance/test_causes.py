@@ -77,7 +77,7 @@ class TestDocker(SessionCauseSuite):
     }
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.engine("podman", image="python")
 class TestPodman(SessionCauseSuite):
     backend_name = "podman"
@@ -89,7 +89,7 @@ class TestPodman(SessionCauseSuite):
     lacks: ClassVar[dict[str, str]] = {"inodes": "its file systems have no limit on files"}
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 class TestGvisor(SessionCauseSuite):
     backend_name = "gvisor"
     # Its memory is watched, and all are killed when it is too much, or the kernel ends the sandbox

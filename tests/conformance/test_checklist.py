@@ -62,7 +62,7 @@ def there() -> set[str]:
     }
     command = [sys.executable, "-m", "pytest", "-n", "0", "-p", "no:cacheprovider"]
     done = subprocess.run(
-        [*command, "--collect-only", "-q", "--corpus=all", *sorted(named)],
+        [*command, "--collect-only", "-q", "--cases=all", *sorted(named)],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -15,7 +15,7 @@ class TestBubblewrap(LanguageSuite):
     backend_name = "bubblewrap"
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 class TestDocker(LanguageSuite):
     backend_name = "docker"
 

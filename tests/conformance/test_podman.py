@@ -7,7 +7,7 @@ from llm_sandbox.testing.backend_suite import BackendSuite
 from llm_sandbox.testing.session_suite import SessionSuite
 
 # Its backend is Docker's but for the connection.
-pytestmark = [pytest.mark.engine("podman", image="python"), pytest.mark.corpus]
+pytestmark = [pytest.mark.engine("podman", image="python"), pytest.mark.sampled]
 
 
 class TestMachines(BackendSuite):

@@ -9,6 +9,6 @@ class TestBubblewrap(SessionSuite):
     backend_name = "bubblewrap"
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 class TestLocal(SessionSuite):
     backend_name = "local"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from llm_sandbox.testing.suite import MakeSandbox
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.usefixtures("registry")
 class TestKept(StreamSuite, EndingSuite):
     """Every sandbox of the suites has tags, and so a daemon."""

@@ -198,7 +198,7 @@ def waves(roles: dict[str, int], count: int) -> Iterator[list[str]]:
     "backend", ["bubblewrap", pytest.param("docker", marks=pytest.mark.engine("docker", "python"))]
 )
 def test_clients_that_are_killed_leave_nothing(
-    client: Callable[[str], Any], registry: Any, backend: str, activity: str, whole_corpus: bool
+    client: Callable[[str], Any], registry: Any, backend: str, activity: str, all_cases: bool
 ) -> None:
     """No process, container, record or descriptor; a sandbox that lives on serves the next one;
     what was saved is whole, and collecting garbage finds nothing that holds it up.
@@ -214,7 +214,7 @@ def test_clients_that_are_killed_leave_nothing(
         killer = Killer(
             client("from tests.detached.killed import main; main()"), activity, backend, word
         )
-        for roles in waves(ROLES[backend], 50 if whole_corpus else 20):
+        for roles in waves(ROLES[backend], 50 if all_cases else 20):
             assert not still(killer.kill(roles)), roles
             assert until(lambda: set(registry.daemons()) == daemons), (roles, registry.daemons())
             assert lasting.check("echo", "served").stdout == "served\n"

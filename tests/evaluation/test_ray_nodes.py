@@ -23,9 +23,9 @@ OPTIONS: dict[str, Any] = {
 
 
 @pytest.fixture
-def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole_corpus: bool) -> Iterator[Any]:
+def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, all_cases: bool) -> Iterator[Any]:
     """A cluster of two nodes, each of processes on this machine, to which this one is connected."""
-    if not whole_corpus:
+    if not all_cases:
         pytest.skip("it takes a minute: `make test-all` runs it")
     import ray
     from ray.cluster_utils import Cluster

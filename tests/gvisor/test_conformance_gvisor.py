@@ -95,7 +95,7 @@ class TestGvisorMachines(BackendSuite):
         assert eventually(lambda: not list(tmp_path.iterdir())), list(tmp_path.iterdir())
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 class TestGvisorSessions(SessionResultSuite, SessionEndingSuite, SessionEnvironmentSuite):
     """Parts of a session that gVisor could break; files and artifacts are the machine's, above."""
 

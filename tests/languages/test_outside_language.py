@@ -55,7 +55,7 @@ class TestPerl(LanguageSuite):
     samples_place = EXAMPLE / "perl.toml"
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.usefixtures("installed")
 class TestPerlInDocker(LanguageSuite):
     backend_name = "docker"

@@ -62,7 +62,7 @@ def session_of() -> Iterator[Callable[[str], BaseSession]]:
         yield session_of
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize(("language", "path"), CASES)
 def test_program(session_of: Callable[[str], BaseSession], language: str, path: Path) -> None:
     """A program prints what is written beside it, and leaves nothing else."""

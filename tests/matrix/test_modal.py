@@ -22,7 +22,7 @@ def face_of(_registry: None) -> Iterator[Callable[[str], Modal]]:
     modal.configure(**vars(before))
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("cell", parameters("modal"))
 def test_member(cell: Cell, face_of: Callable[[str], Modal]) -> None:
     """The cell is as the page says."""

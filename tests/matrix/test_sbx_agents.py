@@ -19,7 +19,7 @@ def face_of(_registry: None) -> Iterator[Callable[[str], Agents]]:
     yield from probe.faces(Agents)
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("cell", parameters("sbx_agents"))
 def test_member(cell: Cell, face_of: Callable[[str], Agents]) -> None:
     """The cell is as the page says."""

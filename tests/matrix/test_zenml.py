@@ -19,7 +19,7 @@ def face_of(_registry: None) -> Iterator[Callable[[str], Zenml]]:
     yield from probe.faces(Zenml)
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("cell", parameters("zenml"))
 def test_member(cell: Cell, face_of: Callable[[str], Zenml]) -> None:
     """The cell is as the page says."""

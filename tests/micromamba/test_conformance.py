@@ -15,7 +15,7 @@ from llm_sandbox.testing.session_result_suite import SessionResultSuite
 from llm_sandbox.testing.stream_suite import StreamSuite
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 class TestMachines(StreamSuite, EndingSuite, EnvironmentSuite):
     backend_name = "micromamba"
     process_allowance = PROCESS_ALLOWANCE
@@ -30,7 +30,7 @@ class TestMachines(StreamSuite, EndingSuite, EnvironmentSuite):
         return backend_for("science")
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 class TestSessions(SessionResultSuite, SessionEnvironmentSuite):
     backend_name = "micromamba"
 

@@ -43,7 +43,7 @@ def test_the_schema_is_there() -> None:
     assert not validator.is_valid(log)
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize(
     "text",

@@ -53,7 +53,7 @@ def check(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert expected == capsys.readouterr().out
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", programs("anywhere"))
 def test_program(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check(program, capsys)

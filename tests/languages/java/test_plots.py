@@ -55,7 +55,7 @@ def test_there_are_enough_scripts() -> None:
     assert all(header(path.read_text(encoding="utf-8"), "expects") for path in CORPUS)
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
 def test_script(shared: BaseSession, path: Path, needs: Callable[..., None]) -> None:
     text = path.read_text(encoding="utf-8")

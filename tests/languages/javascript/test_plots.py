@@ -40,7 +40,7 @@ def test_there_are_enough_scripts() -> None:
     assert len(CORPUS) >= LEAST
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_script(path: Path, request: pytest.FixtureRequest) -> None:
     text = path.read_text(encoding="utf-8")

@@ -67,7 +67,7 @@ def test_there_are_enough_scripts() -> None:
     assert len(CORPUS) >= 40
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_script(path: Path, needs: Callable[..., None]) -> None:
     text = path.read_text(encoding="utf-8")

@@ -100,7 +100,7 @@ def limited(tmp_path):
     return read
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in PROGRAMS.items()])
 def test_large_work_is_not_begun(limited, text):
     done = limited(HEAD + text)

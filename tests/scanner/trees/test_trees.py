@@ -183,7 +183,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_text_is_too_much(lang: str, name: str) -> None:

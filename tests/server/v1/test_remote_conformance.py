@@ -10,7 +10,7 @@ from llm_sandbox.testing.session_suite import SessionSuite
 from tests.server.servers import Served
 
 
-@pytest.mark.corpus
+@pytest.mark.sampled
 class TestRemote(SessionSuite):
     backend_name = "remote"
     url: ClassVar[str]

@@ -1,5 +1,5 @@
-"""Sample of the tests with the marker `corpus`: every fourth case in a usual run, each with
-`--corpus=all`.
+"""Sample of the tests with the marker `sampled`: every fourth case in a usual run, each with
+`--cases=all`.
 
 They are many cases of one kind, or a suite that runs whole on another engine of the same code.
 The choice is that of the test's name, so it is the same in every run, and a new case changes none
@@ -17,24 +17,24 @@ PART = 4
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--corpus",
+        "--cases",
         choices=("sample", "all"),
         default="sample",
-        help="cases of tests with the marker `corpus`: every fourth (sample), or all",
+        help="cases of tests with the marker `sampled`: every fourth (sample), or all",
     )
 
 
 @pytest.fixture(scope="session")
-def whole_corpus(pytestconfig: pytest.Config) -> bool:
-    """Whether each case is run, for a test that makes its own."""
-    return bool(pytestconfig.getoption("corpus") == "all")
+def all_cases(pytestconfig: pytest.Config) -> bool:
+    """Provide whether each case is run, for a test that makes its own."""
+    return bool(pytestconfig.getoption("cases") == "all")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("corpus") == "all" or any("::" in argument for argument in config.args):
+    if config.getoption("cases") == "all" or any("::" in argument for argument in config.args):
         return
-    left_out = [item for item in items if item.get_closest_marker("corpus") and not chosen(item)]
+    left_out = [item for item in items if item.get_closest_marker("sampled") and not chosen(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         left = set(left_out)
@@ -42,5 +42,5 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def chosen(item: pytest.Item) -> bool:
-    """Return whether a case of a corpus is one of the sample."""
+    """Return whether a case is one of the sample."""
     return zlib.crc32(item.nodeid.encode()) % PART == 0
