@@ -114,7 +114,7 @@ def test_a_key_has_its_session_after_a_restart(folder: str) -> None:
         assert (201, made["id"]) == (again.status, again.json["id"])
         other = {**body, "secrets": {"KEY": "two"}}
         refused = ask(server.port, "POST", "/v1/sessions", other, headers)
-        assert (400, True) == (refused.status, "another request" in refused.json["detail"])
+        assert (422, True) == (refused.status, "another request" in refused.json["detail"])
 
 
 def test_a_folder_is_for_one_server(folder: str) -> None:
