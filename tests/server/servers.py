@@ -6,7 +6,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,3 +82,11 @@ def served(*words: str, backend: str = "bubblewrap") -> Iterator[Served]:
         reader.join(PATIENCE_S)
         assert process.stderr is not None
         process.stderr.close()
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)

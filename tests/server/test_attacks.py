@@ -21,7 +21,7 @@ import pytest
 
 from llm_sandbox.server.keys import KeyFile
 from tests.server.requests import Reply, ask, create, inside
-from tests.server.servers import Served, served
+from tests.server.servers import Served, served, until
 
 pytestmark = pytest.mark.redteam
 LIVES = int(os.environ.get("LLM_SANDBOX_TEST_LIVES", "12"))
@@ -465,12 +465,12 @@ class TestLogs:
         world.ask("GET", f"/files?path={words[1]}", None, inside(made))
         world.ask("GET", f"/files?path={words[1]}&signature=v1_w0rd")
         world.ask("DELETE", f"/sandboxes/{made['sandboxID']}", None, world.mine.headers)
+        asked = {("interpreter", "execute"), ("envd", "get_files"), ("e2b", "kill")}
+        until(lambda: asked <= {(line["api"], line["route"]) for line in world.server.log})
         text = "".join(world.server.lines)
         secrets = [world.mine.key, made["envdAccessToken"], made["trafficAccessToken"]]
         for word in (*words, "v1_w0rd", *secrets, made["sandboxID"]):
             assert word not in text
-        routes = {(line["api"], line["route"]) for line in world.server.log}
-        assert {("interpreter", "execute"), ("envd", "get_files"), ("e2b", "kill")} <= routes
         assert {"mine", "other"} <= {line["tenant"] for line in world.server.log}
 
     def test_metrics_have_no_ids(self, world: World) -> None:

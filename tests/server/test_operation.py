@@ -17,7 +17,7 @@ from llm_sandbox.exceptions import SecurityError, UnsupportedError, ValidationEr
 from llm_sandbox.server.keys import KeyFile
 from llm_sandbox.server.options import Quotas, ServerOptions
 from tests.server.requests import ask, create, inside
-from tests.server.servers import ROOT, Served, served
+from tests.server.servers import ROOT, Served, served, until
 
 
 def cli(*words: str) -> "subprocess.CompletedProcess[str]":
@@ -95,12 +95,7 @@ class TestHealth:
 
     def test_every_answer_has_an_id_that_is_logged(self, server: Served) -> None:
         name = ask(server.port, "GET", "/healthz").headers["x-request-id"]
-        deadline = time.monotonic() + 10
-        while time.monotonic() < deadline:
-            if any(line["id"] == name for line in server.log):
-                return
-            time.sleep(0.05)
-        pytest.fail("it is not in the log")
+        until(lambda: any(line["id"] == name for line in server.log))
 
     def test_metrics_count(self, server: Served) -> None:
         create(server.port)

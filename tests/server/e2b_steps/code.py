@@ -108,7 +108,7 @@ async def code_beyond_its_timeout(w: World) -> None:
 @step
 async def code_is_interrupted_with_its_client(w: World) -> None:
     with pytest.raises(TimeoutException):
-        await code(w, "interrupted = 1\nwhile True: pass", timeout=1)
+        await code(w, "interrupted = 1\nwhile True: pass", timeout=3)
     assert "1" == (await code(w, "interrupted", timeout=30)).text
 
 

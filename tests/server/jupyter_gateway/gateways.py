@@ -1,13 +1,12 @@
 """A kernel gateway, as one of its tenants sees it."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tests.server.fronts import Front, front
 from tests.server.requests import Reply, ask
-from tests.server.servers import PATIENCE_S, Served
+from tests.server.servers import Served
 
 
 class Gateway:
@@ -38,11 +37,3 @@ class Gateway:
     def front(self, kernel_id: str, **options: Any) -> Iterator[Front]:
         with front(self.server.port, kernel_id, headers=self.headers, **options) as found:
             yield found
-
-
-def until(holds: Callable[[], bool]) -> None:
-    """Wait until something holds."""
-    end = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)

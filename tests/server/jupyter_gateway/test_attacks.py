@@ -7,9 +7,9 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from tests.server.fronts import front, state, text
-from tests.server.jupyter_gateway.gateways import Gateway, until
+from tests.server.jupyter_gateway.gateways import Gateway
 from tests.server.requests import ask
-from tests.server.servers import PATIENCE_S, served
+from tests.server.servers import PATIENCE_S, served, until
 
 IDLE = int(os.environ.get("LLM_SANDBOX_TEST_IDLE", "200"))
 """Number of websockets that say nothing."""

@@ -6,7 +6,8 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from tests.server.fronts import state, text
-from tests.server.jupyter_gateway.gateways import Gateway, until
+from tests.server.jupyter_gateway.gateways import Gateway
+from tests.server.servers import until
 
 
 class TestChannels:

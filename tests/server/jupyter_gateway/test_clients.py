@@ -19,9 +19,9 @@ from jupyter_server.gateway.gateway_client import GatewayClient
 
 from tests.integrations.language_notebooks import NOTEBOOKS
 from tests.server.fronts import Front, front, state, text
-from tests.server.jupyter_gateway.gateways import Gateway, until
+from tests.server.jupyter_gateway.gateways import Gateway
 from tests.server.requests import ask
-from tests.server.servers import PATIENCE_S
+from tests.server.servers import PATIENCE_S, until
 
 MANAGER = "jupyter_server.gateway.managers.GatewayKernelManager"
 KERNELS = {"r": "ir"}

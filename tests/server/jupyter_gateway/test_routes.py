@@ -7,8 +7,9 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from tests.server.fronts import front, text
-from tests.server.jupyter_gateway.gateways import Gateway, until
+from tests.server.jupyter_gateway.gateways import Gateway
 from tests.server.requests import ask
+from tests.server.servers import until
 
 
 class TestTokens:
