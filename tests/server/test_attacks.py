@@ -165,10 +165,12 @@ class TestKeys:
         ],
     )
     def test_every_route_needs_a_key(self, world: World, method: str, path: str) -> None:
-        body = {} if method == "POST" else None
+        # No route makes anything of a list: a sandbox would be one of the tenant's three.
+        body: list[Any] | None = [] if method == "POST" else None
         for headers in ({}, {"X-API-Key": "e2b_" + "0" * 40}, {"Authorization": "Bearer "}):
             assert 401 == world.ask(method, path, body, headers).status
-        assert 401 != world.ask(method, path, body, world.mine.headers).status
+        reply = world.ask(method, path, body, world.mine.headers)
+        assert reply.status in ((400, 422) if method == "POST" else (200, 403)), reply.body
 
     @pytest.mark.parametrize("kind", ["X-API-Key", "Bearer", "token", "Basic"])
     def test_a_key_is_given_in_four_ways(self, world: World, kind: str) -> None:
