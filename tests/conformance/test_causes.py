@@ -114,8 +114,8 @@ class TestGvisor(SessionCauseSuite):
     }
 
     def test_memory_that_grows_too_fast_to_be_watched(self, cause_backend: Backend) -> None:
-        """What is far over the limit before gVisor's count is looked at, the kernel ends with the
-        sandbox: that is told as want of memory too.
+        """The kernel ends a sandbox that is far over the limit before gVisor's count is looked at:
+        that is told as want of memory too.
         """
         grow = "x = bytearray(b'x') * (500 << 20); import time; time.sleep(9)"
         code = (

@@ -37,7 +37,7 @@ ROLES: dict[str, dict[str, int]] = {
     "bubblewrap": {"beginner": 8, "owner": 24, "keeping": 3, "visitor": 15},
     "docker": {"owner": 6, "keeping": 2, "visitor": 42},
 }
-"""How many clients of each kind are killed in each activity, fifty together: at any moment of its
+"""Clients of each kind that are killed in each activity, fifty together: at any moment of its
 beginning, at work with a sandbox of its own, with one of its own that has a daemon, and with one
 that is somebody else's.
 """
@@ -116,7 +116,7 @@ def programs() -> list[int]:
 
 
 def containers(*states: str) -> list[str]:
-    """What Docker holds of sandboxes whose process has ended, in one of these states or in any."""
+    """Return the containers of sandboxes whose process has ended, in these states or in any."""
     backend = get_backend("docker")
     assert isinstance(backend, ContainerBackend)
     return [
@@ -128,7 +128,7 @@ def containers(*states: str) -> list[str]:
 
 
 def check_lasting(sandbox: Sandbox, activity: str) -> None:
-    """What clients that were killed have left in a sandbox that lives on."""
+    """Check the files that killed clients have left in a sandbox that lives on."""
     assert sandbox.files.read_text("mine") == "before"
     if activity == "exec":
         found = sandbox.processes()

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.timeout(240)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the package is installed, by pip and with nothing but what is on this computer."""
+    """Folder with the package, installed by pip from this computer alone."""
     # A copy, as building leaves files behind.
     source = shutil.copytree(EXAMPLE, tmp_path_factory.mktemp("source") / "perl")
     target = tmp_path_factory.mktemp("installed")
@@ -93,7 +93,7 @@ def test_what_the_readme_says_works(folder: Path) -> None:
 @pytest.mark.usefixtures("installed")
 @pytest.mark.filterwarnings("ignore::llm_sandbox.backends.local.backend.LocalSandboxWarning")
 def test_the_shim_is_taken_away() -> None:
-    """Where a machine outlives the session, nothing of the language stays there."""
+    """Nothing of the language stays in a machine that outlives the session."""
     before = set(Path("/tmp").glob(".llm-sandbox-perl-*"))
     with SandboxSession(lang="perl", backend="local") as session:
         brought = set(Path("/tmp").glob(".llm-sandbox-perl-*")) - before

@@ -140,7 +140,7 @@ def test_a_sandbox_that_ends_by_itself_closes_its_tunnels() -> None:
 
 
 def test_an_http_server_is_reached_by_its_url(sandbox: Sandbox) -> None:
-    """What is written while somebody is connected arrives at once: nothing waits for an end."""
+    """Bytes that are written while somebody is connected arrive at once, before its end."""
     code = (
         "import http.server, functools; "
         "http.server.HTTPServer.allow_reuse_address = True; "

@@ -170,7 +170,7 @@ class TestKeys:
         for headers in ({}, {"X-API-Key": "e2b_" + "0" * 40}, {"Authorization": "Bearer "}):
             assert 401 == world.ask(method, path, body, headers).status
         reply = world.ask(method, path, body, world.mine.headers)
-        assert reply.status in ((400, 422) if method == "POST" else (200, 403)), reply.body
+        assert reply.status in ((400, 422) if method == "POST" else (200,)), reply.body
 
     @pytest.mark.parametrize("kind", ["X-API-Key", "Bearer", "token", "Basic"])
     def test_a_key_is_given_in_four_ways(self, world: World, kind: str) -> None:
@@ -227,7 +227,7 @@ class TestRequests:
 
     @pytest.mark.parametrize("name", ["E2b-Sandbox-Id", "E2b-Sandbox-Port", "X-Access-Token"])
     def test_a_header_that_is_there_twice_is_refused(self, world: World, name: str) -> None:
-        """What a proxy before the server checks and what the server takes cannot differ."""
+        """A proxy before the server cannot check one value, and the server take another."""
         pairs = list(inside(world.mine.made).items())
         assert 200 == world.ask("GET", "/envs", None, pairs).status
         twice = [*pairs, (name, dict(inside(world.other.made))[name])]

@@ -41,7 +41,7 @@ def keeping(folder: str) -> Iterator[Served]:
 
 
 def shown(server: Served, made: dict[str, Any], code: str) -> list[str]:
-    """What code shows in a sandbox, by the tokens of its creation."""
+    """Return the results that code shows in a sandbox, by the tokens of its creation."""
     reply = ask(server.port, "POST", "/execute", {"code": code}, inside(made, 49999))
     assert 200 == reply.status, reply.body
     lines = [json.loads(line) for line in reply.body.splitlines()]

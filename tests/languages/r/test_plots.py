@@ -105,7 +105,7 @@ def check_ending(text: str, results: list[ExecutionResult]) -> None:
 
 
 def check_order(text: str, results: list[ExecutionResult]) -> None:
-    """What was printed and what was drawn stand as the script says."""
+    """Check that lines and figures stand in the order that the script says."""
     expected = header(text, "order")
     if expected:
         kinds = [

@@ -23,7 +23,7 @@ HARMLESS = {
     Capability.FILE_WRITE,
     Capability.NETWORK_WEB,
 }
-"""What ordinary programs may do; no preset for everyday use stops it."""
+"""Code of ordinary programs, which no preset for everyday use stops."""
 
 
 def scan(code: str, lang: str) -> ScanOutput:

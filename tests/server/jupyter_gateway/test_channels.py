@@ -84,7 +84,7 @@ class TestChannels:
         mine.end(kernel_id)
 
     def test_a_kernel_that_dies_is_started_again(self, mine: Gateway) -> None:
-        """What was running and what waited have their answer, and files are kept."""
+        """The running cell and the waiting ones have their answers, and files are kept."""
         kernel_id = mine.start()
         with mine.front(kernel_id) as client:
             client.run("open('kept', 'w').write('here'); x = 1")
