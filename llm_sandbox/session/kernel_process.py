@@ -104,6 +104,8 @@ class KernelProcess:
         self._background = background
         self._machine: Machine | None = None
         self._client: KernelClient | None = None
+        self._lent: str | None = None
+        """Id of the process that another client uses."""
         self._packages: str | None = None
         """Folder of the kernel's own packages; None where its Python has them."""
 
@@ -322,22 +324,23 @@ class KernelProcess:
         """Close the connection to the kernel.
 
         Args:
-            kill: Whether the kernel is killed before.
+            kill: Whether the kernel is killed before, also one that was lent.
 
         Returns:
             Why it could not be killed alone; None where it was.
         """
         client = self._drop_client()
-        if client is None:
-            return None
+        process = self._lent if client is None else client.id
+        self._lent = None
         trouble = None
-        if kill and self.machine.end_reason is None:
+        if kill and process is not None and self.machine.end_reason is None:
             # A kernel ends with its machine.
             try:
-                self.machine.kill(client.id)
+                self.machine.kill(process)
             except SandboxError as error:
                 trouble = error.message
-        client.close()
+        if client is not None:
+            client.close()
         return trouble
 
     def replace(self, run: KernelRun) -> str | None:
@@ -364,7 +367,7 @@ class KernelProcess:
         return None
 
     def lend(self) -> KernelHandle:
-        """Hand the kernel over to another client; `restart` starts another one.
+        """Hand the kernel over to another client; `restart` kills it, and starts another one.
 
         Raises:
             UnsupportedError: There is no kernel.
@@ -377,6 +380,7 @@ class KernelProcess:
                 "a kernel", self.machine.isolation.backend, "every run is a program of its own here"
             )
         raw = client.release()
+        self._lent = raw.id
         return KernelHandle(raw, partial(self.machine.signal, raw.id))
 
     def detach(self) -> bool:

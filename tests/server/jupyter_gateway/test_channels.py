@@ -102,7 +102,8 @@ class TestChannels:
     def test_a_restart_is_told_to_everybody(self, mine: Gateway, python: str) -> None:
         """Code that runs is ended with its interpreter, even if it hears no interrupt."""
         with mine.front(python) as one, mine.front(python) as two:
-            one.run("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); kept = 1")
+            one.run("import os, signal; signal.signal(signal.SIGINT, signal.SIG_IGN); kept = 1")
+            old = text(one.run("os.getpid()"))
             name = one.ask("while True: pass")
             one.is_busy(name)
             reply = mine.ask("POST", f"/api/kernels/{python}/restart")
@@ -111,6 +112,11 @@ class TestChannels:
             for client in (one, two):
                 client.until(lambda seen: state(seen) == "restarting")
                 assert "NameError" in text(client.run("kept"))
+            seen = text(
+                one.run("import os; [name for name in os.listdir('/proc') if name.isdigit()]")
+            )
+            assert f"'{old}'" not in seen
+            assert f"'{text(one.run('os.getpid()'))}'" in seen
 
     def test_a_client_may_ask_for_the_end(self, mine: Gateway) -> None:
         kernel_id = mine.start("bash")
