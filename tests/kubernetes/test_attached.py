@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from llm_sandbox import Sandbox, __version__, create_session
 from llm_sandbox.backends.kubernetes.backend import KubernetesBackend, KubernetesOptions
 from llm_sandbox.backends.kubernetes.exec_stream import ExecStream
+from llm_sandbox.backends.kubernetes.pods import PROCESS
 from llm_sandbox.exceptions import ContainerGoneError, UnsupportedError
 from llm_sandbox.kubernetes import SandboxKubernetesSession
 from llm_sandbox.testing.suite import eventually
@@ -150,14 +152,23 @@ def test_a_killed_client_leaves_nothing_in_it(theirs: str, pods: Pods) -> None:
 
 def test_a_pod_that_is_not_there(pods: Pods, theirs: str) -> None:
     """A missing pod or container is told with what there is, and no pod is made instead."""
-    made = len(pods.list_ours())
+    before = own_pods(pods)
     with pytest.raises(ContainerGoneError, match="has no pod 'nonesuch'") as told:
         Sandbox.create(backend=attach("nonesuch"))
     assert f"kubectl get pods -n {pods.namespace}" in str(told.value.hint)
     with pytest.raises(ContainerGoneError, match="has no container 'side'") as told:
         create_session(attach(f"{theirs}/side")).open()
     assert "it has: main" == told.value.hint
-    assert made == len(pods.list_ours())
+    assert own_pods(pods) <= before
+
+
+def own_pods(pods: Pods) -> set[str]:
+    """Return the names of the pods that this process has made."""
+    return {
+        pod["metadata"]["name"]
+        for pod in pods.list_ours()
+        if str(os.getpid()) in pod["metadata"]["annotations"].get(PROCESS, "")
+    }
 
 
 def test_a_read_only_one_is_refused(pods: Pods) -> None:
