@@ -218,6 +218,10 @@ def serve_calls(code: str, setup: str, path: str, requests: socket.socket, repor
 
     status = _status_of(load)
     if status == 0:
+        # What each fork would do again, in memory of its own.
+        streams = prepare_streams()
+        # A fork's generator is seeded anew, and no two runs of a test would be alike.
+        state = random.getstate()
         requests.send(READY)
         while True:
             data, fds, _, _ = socket.recv_fds(requests, 1 << 16, 3)
@@ -225,7 +229,8 @@ def serve_calls(code: str, setup: str, path: str, requests: socket.socket, repor
                 break
             pid = os.fork()
             if pid == 0:
-                _serve_call(vars(module), data, fds)
+                random.setstate(state)
+                _serve_call(vars(module), data, fds, streams)
             for fd in fds:
                 os.close(fd)
             _, ended = os.waitpid(pid, 0)
@@ -233,9 +238,11 @@ def serve_calls(code: str, setup: str, path: str, requests: socket.socket, repor
     end_process(lambda: sys.exit(status))
 
 
-def _serve_call(namespace: dict[str, Any], data: bytes, fds: list[int]) -> NoReturn:
+def _serve_call(
+    namespace: dict[str, Any], data: bytes, fds: list[int], streams: Streams
+) -> NoReturn:
     channel, stdout, stderr = fds
-    set_streams(os.open(os.devnull, os.O_RDONLY), stdout, stderr)
+    set_streams(os.open(os.devnull, os.O_RDONLY), stdout, stderr, streams)
     os.close(stdout)
     os.close(stderr)
     end_process(lambda: _call(namespace, json.loads(data), socket.socket(fileno=channel)))
@@ -244,8 +251,9 @@ def _serve_call(namespace: dict[str, Any], data: bytes, fds: list[int]) -> NoRet
 def _call(namespace: dict[str, Any], request: dict[str, Any], stream: socket.socket) -> None:
     from shim import values
 
-    with stream.makefile("rb") as file:
-        args, kwargs = values.decode(*(file.read(size) for size in request["sizes"]))
+    args, kwargs = values.decode(
+        *(stream.recv(size, socket.MSG_WAITALL) if size else b"" for size in request["sizes"])
+    )
     facts: dict[str, Any] = {"nonce": request["nonce"]}
     parts = b"", b""
     try:

@@ -125,6 +125,19 @@ def set_process_name(name: str) -> None:
 
 
 @functools.cache
+def read_proc(name: str) -> bytes:
+    """Return the first 8 KiB of a file of ``/proc``, with a third of the system calls of `open`.
+
+    Args:
+        name: Its path below ``/proc``.
+    """
+    fd = os.open(f"/proc/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(fd, 8192)
+    finally:
+        os.close(fd)
+
+
 def command_line_area() -> tuple[int, int]:
     """Return the first and the last address of the command line, which forks share.
 

@@ -283,8 +283,7 @@ def living_cpu(spared: Collection[int]) -> float:
     total = 0.0
     for pid in processes(spared):
         with contextlib.suppress(OSError):
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                words = file.read().rpartition(b")")[2].split()
+            words = linux.read_proc(f"{pid}/stat").rpartition(b")")[2].split()
             total += (int(words[13]) + int(words[14])) / _TICKS
             try:
                 # The clock of another process (clock_getcpuclockid): exact, and not in ticks.
@@ -300,8 +299,7 @@ def run_delay(pid: int) -> float | None:
     None where the kernel does not count them.
     """
     try:
-        with open(f"/proc/{pid}/schedstat", "rb") as file:
-            return int(file.read().split()[1]) / 1e9
+        return int(linux.read_proc(f"{pid}/schedstat").split()[1]) / 1e9
     except (OSError, IndexError, ValueError):
         return None
 
@@ -315,10 +313,9 @@ def peak_memory(pids: Collection[int]) -> int:
     """Return the largest resident memory that one of the processes has had, in bytes."""
     peak = 0
     for pid in pids:
-        with contextlib.suppress(OSError, IndexError), open(f"/proc/{pid}/status", "rb") as file:
-            for line in file:
-                if line.startswith(b"VmHWM:"):
-                    peak = max(peak, int(line.split()[1]) * 1024)
+        with contextlib.suppress(OSError, IndexError):
+            after = linux.read_proc(f"{pid}/status").partition(b"\nVmHWM:")[2]
+            peak = max(peak, int(after.split(None, 1)[0]) * 1024)
     return peak
 
 

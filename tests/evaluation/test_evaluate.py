@@ -359,6 +359,15 @@ def test_random_numbers_and_hashes_are_the_same_each_time():
     assert 1 == len(set(seen))
 
 
+def test_random_numbers_of_calls_are_the_same_each_time():
+    code = "import random\ndef f():\n    print(random.random())\n    return 42"
+    test = CallTest("f", [], expected=42)
+    reports = [evaluate([Sample("one", code, tests=[test] * 2)], **options()) for _ in range(2)]
+    printed = {one.stdout_tail for report in reports for result in report for one in result.tests}
+    assert 1 == len(printed)
+    assert 0 < float(printed.pop()) < 1
+
+
 # --- mistakes
 
 
