@@ -182,7 +182,7 @@ def _theirs(rival: _Rival, python: str, path: str | None, cases: Sequence[_Case]
         check=False,
         env={**os.environ, **({"PYTHONPATH": path} if path is not None else {})},
     )
-    answers = [bool(json.loads(line)) for line in done.stdout.splitlines()]
+    answers = [bool(json.loads(line)) for line in done.stdout.splitlines()[:-1]]
     if len(answers) != len(cases):
         what = f"{rival.name} graded {len(answers)} of {len(cases)}"
         sys.exit(f"error: {what}:\n{done.stderr[-2000:]}")
