@@ -28,21 +28,21 @@ help: ## List the targets
 demo: $(VENV)/.stamp-demo ## Run an analysis in the sandbox, and save its figures in ./demo-output
 	@$(BIN)/python examples/demo.py
 
-test: system-tools $(VENV)/.stamp-dev ## Install what the tests need, and run them (ARGS="..." goes to pytest)
+test: system-tools $(VENV)/.stamp-dev ## Install what the tests need, and run all but the slow ones (ARGS="..." goes to pytest)
 	$(SAY) "running the tests"
 	@$(BIN)/python tests/engines.py --install --tests $(ARGS) -- $(BIN)/python -m pytest -n $(JOBS) $(ARGS)
 
-test-all: ## Run the tests with every case of the corpora, as before a release
-	@$(MAKE) --no-print-directory test ARGS="--cases=all $(ARGS)"
+test-all: ## Run every test, as CI does (ARGS="--cases=all": with every case of the corpora, as before a release)
+	@$(MAKE) --no-print-directory test ARGS="--slow $(ARGS)"
 
 # Behaviour on the embedded backend, and the tree; nothing that takes an engine, an attack or ten seconds.
 FAST := $(addprefix tests/,artifacts egress network packages parity readiness session unit values views workspace \
   contract/test_public_api.py packaging/test_docs.py packaging/test_names.py packaging/test_tree.py)
 
 test-fast: $(VENV)/.stamp-dev ## Run the quick tests, which need no engine, before each commit
-	@$(BIN)/python -m pytest -n $(JOBS) -q -m "not slow and not engine and not root and not redteam" $(FAST) $(ARGS)
+	@$(BIN)/python -m pytest -n $(JOBS) -q -m "not engine and not root and not redteam" $(FAST) $(ARGS)
 
-ON_CLUSTER := -m cluster $(addprefix tests/,kubernetes conformance detached/test_backends.py network/test_tunnels.py \
+ON_CLUSTER := --slow -m cluster $(addprefix tests/,kubernetes conformance detached/test_backends.py network/test_tunnels.py \
   network/test_way_out.py)
 
 kubernetes: $(VENV)/.stamp-dev ## Run every test on the cluster of LLM_SANDBOX_TEST_KUBECONFIG
@@ -51,7 +51,7 @@ kubernetes: $(VENV)/.stamp-dev ## Run every test on the cluster of LLM_SANDBOX_T
 
 test-again: $(VENV)/.stamp-dev ## Run what failed the last time, one by one
 	$(SAY) "running again, alone, what failed"
-	@$(BIN)/python tests/engines.py --tests $(ARGS) -- $(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures none $(ARGS)
+	@$(BIN)/python tests/engines.py --tests --slow $(ARGS) -- $(BIN)/python -m pytest -n 0 --last-failed --last-failed-no-failures none --slow $(ARGS)
 
 lint: $(VENV)/.stamp-dev ## Check format, style, types and layers
 	$(SAY) "format"
@@ -98,7 +98,7 @@ zenml: system-tools $(VENV)/.stamp-dev $(ZENML_VENV)/.stamp ## Run pipelines of 
 	  --tests tests/adapters/zenml -- $(BIN)/python -m pytest -n 0 tests/adapters/zenml $(ARGS)
 
 frameworks: $(FRAMEWORKS_VENV)/.stamp ## Run the agents of the frameworks that the other environment lacks, all of them
-	@$(FRAMEWORKS_VENV)/bin/python -m pytest tests/integrations/frameworks $(ARGS)
+	@$(FRAMEWORKS_VENV)/bin/python -m pytest --slow tests/integrations/frameworks $(ARGS)
 
 clean: ## Remove the environment and everything built
 	rm -rf $(VENV) $(ZENML_VENV) $(FRAMEWORKS_VENV) build dist demo-output .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -112,6 +112,9 @@ $(BIN)/python:
 	$(SAY) "making an environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
+# pip compiles on one core. Some packages hold templates that are no Python, which is no error.
+COMPILE = $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib >/dev/null || true
+
 # What the library asks for, and newer than what many a Python brings.
 $(VENV)/.stamp-pip: | $(BIN)/python
 	$(SAY) "upgrading pip"
@@ -121,13 +124,15 @@ $(VENV)/.stamp-pip: | $(BIN)/python
 $(VENV)/.stamp-demo: pyproject.toml $(VENV)/.stamp-pip
 	$(SAY) "installing llm-sandbox and what it needs (the first time takes a minute or two)"
 	@$(BIN)/python -m pip uninstall --quiet --yes llm-sandbox 2>/dev/null # its name in older clones
-	@$(BIN)/python -m pip install --editable .
+	@$(BIN)/python -m pip install --no-compile --editable .
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.stamp-dev: pyproject.toml $(VENV)/.stamp-pip
 	$(SAY) "installing llm-sandbox with the tools for development (the first time takes a minute or two)"
 	@$(BIN)/python -m pip uninstall --quiet --yes llm-sandbox 2>/dev/null # its name in older clones
-	@$(BIN)/python -m pip install --editable . --group dev
+	@$(BIN)/python -m pip install --no-compile --editable . --group dev
+	@$(COMPILE)
 	@touch $@ $(VENV)/.stamp-demo
 
 # ZenML's own needs would bend those of the other environment.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.usefixtures("isolation"),
     pytest.mark.skipif(sys.platform != "linux", reason="the command daemon is Linux's"),
 ]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def kept(cli: Callable[..., Any], tmp_path: Path, isolation: None) -> Iterator[Callable[..., Any]]:

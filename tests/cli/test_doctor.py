@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Done  # for the type checker only
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.usefixtures("isolation")
 def test_tables(cli: Callable[..., Done]) -> None:

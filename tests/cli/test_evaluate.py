@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Done, Family  # for the type checker only
 
+pytestmark = pytest.mark.slow
+
 TASK = {
     "task_id": "double",
     "prompt": 'def double(x):\n    """Return twice x."""\n',

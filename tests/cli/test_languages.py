@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Done  # for the type checker only
 
+pytestmark = pytest.mark.slow
+
 
 class Rooster(BashHandler):
     """A language that needs a program of its own."""

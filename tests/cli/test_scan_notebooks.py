@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Done  # for the type checker only
 
+pytestmark = pytest.mark.slow
+
 RUNS = "import os\nos.system('ls')\n"
 DELETES = "import os\nos.remove('tmp.csv')\n"
 PLAIN = "import os\nprint(os.path.join('a', 'b'))\n"

@@ -16,7 +16,7 @@ from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from tests.containers.conftest import wait_for
 
-pytestmark = pytest.mark.engine("docker", image="python")
+pytestmark = [pytest.mark.slow, pytest.mark.engine("docker", image="python")]
 
 
 def sockets() -> int:

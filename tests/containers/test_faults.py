@@ -43,6 +43,7 @@ from tests.containers.own_engine import OwnEngine
 from tests.containers.seen import container_of, counted, exists, ours
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.engine("docker", image="python"),
     # docker-py closes no socket that it could not connect.
     pytest.mark.filterwarnings(
@@ -187,7 +188,6 @@ def test_an_engine_that_is_slow_to_remove(proxy, backend, api):
     assert wait_for(lambda: not ours(api), 60)
 
 
-@pytest.mark.slow
 def test_a_connection_that_freezes(proxy, client, api):
     """Nothing comes, and nothing is refused: a timeout is kept all the same."""
     with ArtifactSandboxSession("docker", client=client) as session:

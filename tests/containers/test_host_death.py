@@ -24,7 +24,7 @@ from llm_sandbox.sandbox import Sandbox
 from tests.containers.conftest import wait_for
 from tests.containers.engine_proxy import EngineProxy, socket_of
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.slow, pytest.mark.engine]
 
 ROOT = Path(__file__).parents[2]
 IMAGE = f"llm-sandbox/python:{__version__}"

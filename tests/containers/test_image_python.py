@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
     from llm_sandbox.backends.layers import ImageLayers
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.slow, pytest.mark.engine]
 
 
 @pytest.fixture(scope="module")

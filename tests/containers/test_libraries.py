@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.containers.backend import ContainerBackend
     from llm_sandbox.backends.containers.engine import Engine
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.slow, pytest.mark.engine]
 
 NOWHERE = "http://127.0.0.1:9/simple"
 FILLERS = "llm-sandbox-layers-"

@@ -13,6 +13,7 @@ from __future__ import annotations
 import builtins
 import json
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ MODULES = (
 """Modules that callers import from, below the package: those that the documents name."""
 
 
+@cache
 def describe() -> dict[str, Any]:
     """Return the whole interface."""
     return {

@@ -20,6 +20,8 @@ from llm_sandbox.session.config import Start
 from llm_sandbox.session.prefork import shared_pool
 from llm_sandbox.settings import get_settings
 
+pytestmark = pytest.mark.slow
+
 ENGINES = [
     pytest.param(name, marks=pytest.mark.engine(name, image="python"))
     for name in ("docker", "podman")

@@ -17,6 +17,8 @@ from tests.plugins.cluster import POD
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
+
 BACKENDS = [
     "bubblewrap",
     pytest.param("docker", marks=pytest.mark.engine("docker", "python")),

@@ -32,6 +32,8 @@ from tests.detached.conftest import ROOT, until
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
+
 AT_ONCE = 10
 ROLES: dict[str, dict[str, int]] = {
     "bubblewrap": {"beginner": 8, "owner": 24, "keeping": 3, "visitor": 15},

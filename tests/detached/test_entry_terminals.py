@@ -16,6 +16,8 @@ from llm_sandbox.exceptions import BackendUnavailableError, UnsupportedError, Va
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.slow
+
 WAIT_S = 40.0
 BACKENDS = ["bubblewrap", pytest.param("docker", marks=pytest.mark.engine("docker", "python"))]
 FACTS = "print(os.isatty(0), os.isatty(2), os.environ['TERM'], flush=True)\n"

@@ -35,6 +35,8 @@ from tests.detached.conftest import ROOT, until
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+pytestmark = pytest.mark.slow
+
 BACKENDS = [
     "bubblewrap",
     pytest.param("docker", marks=pytest.mark.engine("docker", "python")),

@@ -7,13 +7,14 @@ import pytest
 from llm_sandbox.evaluation import Evaluator
 from tests.evaluation.corpus import LIMITS, TASKS, busy_cpu, corpus
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_corpus_has_sixty_tasks():
     assert len(TASKS) >= 60
     assert len({task.name for task in TASKS}) == len(TASKS)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_every_verdict_is_true():
     """Beside a process that takes a CPU, with four programs at a time on each CPU; what is slow for

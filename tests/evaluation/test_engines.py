@@ -42,6 +42,8 @@ from llm_sandbox.exceptions import (
     ValidationError,
 )
 
+pytestmark = pytest.mark.slow
+
 LIMITS = EvalLimits(cpu_time=2, wall_time=8, memory="128m", output="1m", files="8m")
 OPTIONS = {"limits": LIMITS, "backend": "bubblewrap"}
 TASK = Task(
@@ -422,7 +424,6 @@ def ray(tmp_path_factory):
         ray.shutdown()
 
 
-@pytest.mark.slow
 class TestRay:
     def test_the_results_are_those_of_this_process(self, ray):
         given = [Sample(name, code, tests=[TEST]) for name, code in CODES.items()]
@@ -445,7 +446,6 @@ class TestRay:
         assert all(one.passed for one in found)
 
 
-@pytest.mark.slow
 class TestDask:
     @pytest.fixture
     def client(self, tmp_path):

@@ -11,6 +11,8 @@ from docker.errors import APIError
 
 from llm_sandbox.backends.registry import get_backend
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted([*(ROOT / "examples").glob("*.py"), *(ROOT / "examples/evaluation").glob("*.py")])
 IN_CONTAINERS = sorted((ROOT / "examples" / "containers").glob("*.py"))

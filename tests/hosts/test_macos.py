@@ -14,6 +14,8 @@ import pytest
 
 from tests.engines import STARTED
 
+pytestmark = pytest.mark.slow
+
 _ROOT = Path(__file__).parents[2]
 _HERE = "import sys; from tests.hosts.other_system import become; become('darwin')\n"
 
@@ -97,7 +99,6 @@ def test_the_stand_in_fails_where_macos_does() -> None:
     assert run("-c", _HERE + files).stdout == "no such file\nno such file\n"
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.engine("docker", image="python")
 def test_sessions_on_docker_are_what_they_are_on_linux() -> None:

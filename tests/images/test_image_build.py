@@ -17,7 +17,7 @@ from llm_sandbox.backends.recipes import get_recipe
 from llm_sandbox.exceptions import BackendError, ImagePullError
 from tests.images.conftest import remove
 
-pytestmark = [pytest.mark.engine, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.timeout(1500)]
 
 HARDENED = {
     "network_mode": "none",
@@ -234,7 +234,6 @@ def test_a_registry_that_refuses_or_is_silent_is_not_waited_for(engine):
         assert why_no_registry(engine, name, within_s=1) == "no answer within 1 s"
 
 
-@pytest.mark.slow
 def test_without_a_registry_the_base_is_made_here(engine, builder, tiny_recipes):
     if shutil.which("mmdebstrap") is None:
         pytest.skip("mmdebstrap is not installed")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from llm_sandbox.backends.containers.engine import Engine
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 LANGUAGES = [name for name in recipe_names() if name not in (BASE, "python")]
 WITH_IMAGES = [

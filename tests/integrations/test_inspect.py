@@ -15,6 +15,8 @@ from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.host.distribution import install_command
 from llm_sandbox.integrations.inspect import InspectSandbox, SandboxConfig
 
+pytestmark = pytest.mark.slow
+
 # What cannot be as inspect would have it, by backend, with the reason. One that passes nevertheless
 # fails the test, as does one that is not here.
 ONE_USER = "a sandbox has one user: neither root nor another can be added or used"

@@ -17,6 +17,8 @@ from llm_sandbox.backends.containers.gc.inventory import list_resources
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.integrations.inspect import CONFIG_FILE, SandboxConfig
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "integrations" / "inspect_evaluation.py"
 NEEDS_DOCKER = pytest.mark.engine("docker", image="python")

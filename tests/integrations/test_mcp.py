@@ -48,7 +48,7 @@ TOOLS = {
 TRANSPORTS = ["stdio", "modern", "legacy"]
 """Standard input and output, and HTTP by the protocol without sessions and by the one with them."""
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.integrations.mcp_servers import PATIENCE_S, ROOT, environment, text_of
 
+pytestmark = pytest.mark.slow
+
 NAME = "llm-sandbox"
 
 

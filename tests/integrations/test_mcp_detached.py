@@ -12,7 +12,7 @@ from llm_sandbox.integrations.mcp.http import make_app
 from llm_sandbox.integrations.openai import CodeTool
 from tests.integrations.mcp_servers import name_of, over_stdio, text_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
 @pytest.fixture

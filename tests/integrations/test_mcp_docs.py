@@ -13,6 +13,8 @@ import pytest
 from llm_sandbox.integrations.mcp import ServerOptions, make_server
 from tests.integrations.mcp_servers import PATIENCE_S, ROOT, environment
 
+pytestmark = pytest.mark.slow
+
 PAGE = (ROOT / "docs" / "mcp.md").read_text()
 PROGRAMS = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 COMMANDS = re.findall(r"^\$ llm-sandbox (.*)", PAGE, re.MULTILINE)

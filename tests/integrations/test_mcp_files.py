@@ -21,7 +21,7 @@ from tests.integrations.test_mcp_config import blocks, configured
 PNG = b"\x89PNG\r\n\x1a\n"
 DRAW = "import matplotlib.pyplot as plt\nplt.plot([1, 4])\nplt.savefig('drawn.png')"
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ from tests.integrations.mcp_servers import (
 )
 from tests.integrations.processes import Marked
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
 @pytest.fixture

@@ -9,6 +9,8 @@ import pytest
 
 from tests.integrations.scripted_model import Call, Say, serve
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "integrations" / "openai_agent.py"
 LOOK = "import pandas as pd\ndata = pd.read_csv('penguins.csv')\nprint(list(data.columns))"

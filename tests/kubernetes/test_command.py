@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.kubernetes.pods import Pods
     from tests.kubernetes.api_proxy import ApiProxy
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"memory": "128m"}

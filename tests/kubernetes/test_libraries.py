@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from llm_sandbox.testing.session_environment_suite import SessionEnvironmentSuit
 from llm_sandbox.testing.session_result_suite import SessionResultSuite
 from llm_sandbox.testing.stream_suite import StreamSuite
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.sampled
 class TestMachines(StreamSuite, EndingSuite, EnvironmentSuite):

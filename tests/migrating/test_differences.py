@@ -12,6 +12,8 @@ from llm_sandbox import (
 )
 from llm_sandbox.exceptions import LibraryInstallationError
 
+pytestmark = pytest.mark.slow
+
 DRAWING = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()"
 docker_engine = pytest.mark.engine("docker", image="python")
 
@@ -62,7 +64,6 @@ def test_limits_are_there_or_wider(place: str) -> None:
         assert "1200\n" == session.run(code).stdout
 
 
-@pytest.mark.slow
 def test_a_library_that_cannot_be_installed(place: str) -> None:
     name = "llm-sandbox-there-is-no-such-library"
     with SandboxSession(lang="python") as session:

@@ -23,6 +23,8 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.mcp_server.server import get_language_details, make_server
 from llm_sandbox.mcp_server.settings import ServerSettings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 FIGURE = "import matplotlib.pyplot as p\np.plot([1, 3])\np.show()\nprint('drawn')"
 

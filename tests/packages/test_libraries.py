@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from llm_sandbox.packages.store import Layer
 
+pytestmark = pytest.mark.slow
+
 NOWHERE = "http://127.0.0.1:9/simple"
 
 

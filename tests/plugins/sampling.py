@@ -1,14 +1,16 @@
-"""Sample of the tests with the marker `sampled`: every fourth case in a usual run, each with
-`--cases=all`.
+"""Choice of the tests of a usual run: none with the marker `slow`, and every fourth case of those
+with the marker `sampled`.
 
-They are many cases of one kind, or a suite that runs whole on another engine of the same code.
-The choice is that of the test's name, so it is the same in every run, and a new case changes none
-of the others. Tests named on the command line with `::` run whole.
+`--slow` adds the slow ones, and `--cases=all` every case. Sampled are many cases of one kind, or a
+suite that runs whole on another engine of the same code. The sample is chosen by the test's name,
+so it is the same in every run, and a new case changes none of the others. Slow files that are named
+on the command line run, and tests named with `::` run whole.
 """
 
 from __future__ import annotations
 
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="sample",
         help="cases of tests with the marker `sampled`: every fourth (sample), or all",
     )
+    parser.addoption("--slow", action="store_true", help="run tests with the marker `slow`, too")
 
 
 @pytest.fixture(scope="session")
@@ -32,9 +35,16 @@ def all_cases(pytestconfig: pytest.Config) -> bool:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("cases") == "all" or any("::" in argument for argument in config.args):
+    if any("::" in argument for argument in config.args):
         return
-    left_out = [item for item in items if item.get_closest_marker("sampled") and not chosen(item)]
+    named = {Path(argument).resolve() for argument in config.args}
+    slow, every = config.getoption("slow"), config.getoption("cases") == "all"
+    left_out = [
+        item
+        for item in items
+        if (item.get_closest_marker("slow") and not slow and item.path not in named)
+        or (item.get_closest_marker("sampled") and not every and not chosen(item))
+    ]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         left = set(left_out)

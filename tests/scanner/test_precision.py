@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from llm_sandbox.security.presets import PolicyPreset
 
 # The first test of a new machine waits for the programs to be fetched.
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 LARGEST = 200_000
 SHOWN = 12
@@ -29,7 +29,6 @@ def test_there_are_enough_programs(programs: tuple[Program, ...], floors: dict[s
     assert any(program.notebook for program in programs)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["data_science", "production"])
 def test_programs_of_others_pass(
     programs: tuple[Program, ...], preset: PolicyPreset, floors: dict[str, Any]
@@ -65,7 +64,6 @@ def test_what_is_expected_is_really_found(programs: tuple[Program, ...]) -> None
     assert len(expected()) <= 40, "the list is meant to be short"
 
 
-@pytest.mark.slow
 def test_the_standard_library_is_read() -> None:
     """It uses everything, and is no corpus of ordinary programs; but it has to be read."""
     modules = 0
@@ -87,7 +85,6 @@ def test_the_standard_library_is_read() -> None:
     assert unread == []
 
 
-@pytest.mark.slow
 def test_installed_packages_are_read() -> None:
     """One file in 60 of the tests of CPython, with their broken ones, and of installed packages."""
     files = 0

@@ -16,6 +16,8 @@ from tests.scanner.corpus.validation import Verdict, validate
 if TYPE_CHECKING:
     from llm_sandbox.security.presets import PolicyPreset
 
+pytestmark = pytest.mark.slow
+
 SHOWN = 12
 
 
@@ -46,7 +48,6 @@ def test_every_technique_has_a_harmless_twin() -> None:
     assert missing <= acts_only
 
 
-@pytest.mark.slow
 def test_attacks_really_act() -> None:
     """Each technique with two acts, and each act, raise the audit event of their label."""
     chosen = selection(attacks())
@@ -59,7 +60,6 @@ def test_attacks_really_act() -> None:
     assert idle == []
 
 
-@pytest.mark.slow
 def test_twins_do_nothing() -> None:
     """The control: no watched event comes of the same shapes around harmless functions."""
     chosen = selection(twins(), 1)
@@ -114,7 +114,6 @@ def test_the_heldout_corpus_is_there() -> None:
     assert len({snippet.technique for snippet in heldout()}) >= 200
 
 
-@pytest.mark.slow
 def test_heldout_techniques_act() -> None:
     """But for reading the environment, of which the interpreter tells nothing."""
     snippets = [snippet for snippet in heldout() if snippet.events != ("canary",)]

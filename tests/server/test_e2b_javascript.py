@@ -12,6 +12,8 @@ import pytest
 from tests.plugins.steps_table import PROPERTY
 from tests.server.servers import Served
 
+pytestmark = pytest.mark.slow
+
 SDK = "@e2b/code-interpreter@2"
 STEPS = Path(__file__).with_name("e2b_steps.mjs")
 
@@ -31,7 +33,6 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.slow
 def test_every_step_goes_as_against_e2b(
     package: Path, server: Served, record_property: Callable[[str, object], None]
 ) -> None:

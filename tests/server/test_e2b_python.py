@@ -9,10 +9,9 @@ from tests.server.e2b_steps import STEPS
 from tests.server.servers import Served
 from tests.server.steps import World
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("flavor", ["sync", "async"])
 async def test_every_step_goes_as_against_e2b(
     flavor: str,

@@ -21,6 +21,8 @@ from llm_sandbox.security import get_security_policy
 from tests.server.requests import Reply, ask, create, inside
 from tests.server.servers import Served, served
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("LLM_SANDBOX_TEST_KILLS", "3"))
 """Number of moments at which the server is killed."""
 

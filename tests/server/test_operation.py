@@ -19,6 +19,8 @@ from llm_sandbox.server.options import Quotas, ServerOptions
 from tests.server.requests import ask, create, inside
 from tests.server.servers import ROOT, Served, served, until
 
+pytestmark = pytest.mark.slow
+
 
 def cli(*words: str) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

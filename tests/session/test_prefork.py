@@ -10,6 +10,8 @@ from llm_sandbox.limits import Limits
 from llm_sandbox.session.prefork import shared_pool
 from llm_sandbox.testing.suite import usable_backend
 
+pytestmark = pytest.mark.slow
+
 READY_S = 90.0
 PROBE = "import os, random; print(os.getpid(), random.random(), 'x' in globals())"
 

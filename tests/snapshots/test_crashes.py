@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from llm_sandbox.backends.containers.engine import Engine
     from llm_sandbox.backends.file_snapshots import FileSnapshots
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = int(os.environ.get("LLM_SANDBOX_TEST_ROUNDS", "10"))
 """Moments of death, in all ways to save together."""
 EACH = -(-ROUNDS // 4)

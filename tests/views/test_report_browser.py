@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from tests.views.conftest import Run  # for the type checker only
 
+pytestmark = pytest.mark.slow
+
 RED, GREEN = (203, 31, 33), (18, 171, 52)
 
 

@@ -14,6 +14,8 @@ from llm_sandbox.adapters.modal.image_parts import SnapshotBase
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 
 PROGRAMS = Path(__file__).parent / "programs"
 

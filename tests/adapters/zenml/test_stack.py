@@ -37,7 +37,6 @@ def python_with_zenml() -> str | None:
 
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(python_with_zenml() is None, reason=WHY),
     pytest.mark.timeout(300),
 ]

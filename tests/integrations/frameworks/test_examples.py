@@ -9,6 +9,8 @@ from tests.integrations.frameworks import scripted_claude
 from tests.integrations.scripted_model import Call, Say, serve
 from tests.integrations.test_framework_examples import ANSWER, DRAW, EXAMPLES, LOOK, OFFLINE, run
 
+pytestmark = pytest.mark.slow
+
 WRITTEN = {
     "agent_framework_agent": "agent_framework",
     "autogen_agent": "autogen_agentchat",

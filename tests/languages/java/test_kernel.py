@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.languages.wrapped import Wrapped
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 @pytest.fixture

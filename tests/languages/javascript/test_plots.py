@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from llm_sandbox import ExecutionResult
     from llm_sandbox.session.session import BaseSession
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 CORPUS = sorted((Path(__file__).parent / "plots").glob("*.js"))
 LEAST = 20

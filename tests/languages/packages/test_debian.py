@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.languages.packages.installing import MakeInstaller
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 def absent(*names: str) -> str:

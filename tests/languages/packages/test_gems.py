@@ -16,7 +16,7 @@ from tests.languages.packages.sources import index_gems, make_gem
 if TYPE_CHECKING:
     from tests.languages.packages.installing import MakeInstaller
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 EXTCONF = r"""
 require "socket"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.languages.packages.sources import Repository
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 GO = """package main
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from tests.languages.packages.installing import MakeInstaller
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 TOKEN = "token-of-the-test"
 

@@ -16,6 +16,8 @@ from llm_sandbox.security.python.folding import UNKNOWN, fold_call, length_of_ra
 from llm_sandbox.security.python.pure import FUNCTIONS
 from tests.scanner.folding_fuzz import MEMORY
 
+pytestmark = pytest.mark.slow
+
 CASES = 1_000
 BATCHES = 2
 LIMITED = f"""
