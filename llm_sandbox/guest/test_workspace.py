@@ -6,8 +6,6 @@ import contextlib
 import os
 import stat
 
-from . import linux
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -129,10 +127,10 @@ def _empty(folder: str, left: int, depth: int, kept: Collection[str] = ()) -> in
 
 def _has_objects(kind: str) -> bool:
     """Return whether a System V object of a kind exists, which outlives its maker."""
-    try:
-        return linux.read_proc(f"sysvipc/{kind}").count(b"\n") > 1
-    except FileNotFoundError:
-        return False
+    with contextlib.suppress(FileNotFoundError), open(f"/proc/sysvipc/{kind}", "rb") as file:
+        file.readline()
+        return bool(file.readline())
+    return False
 
 
 def _write_all(fd: int, data: bytes) -> None:
