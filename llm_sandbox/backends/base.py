@@ -275,6 +275,21 @@ class Machine(abc.ABC):
             hint="use the bubblewrap, docker or podman backend",
         )
 
+    def open_proxy(self) -> socket.socket | None:
+        """Listen for programs that connect to a proxy, where the network cannot be entered.
+
+        From then on the variables of `base_env` name the proxy.
+
+        Returns:
+            The byte stream that carries the connections (`guest.connections`); None for a machine
+            with `process_in_network`.
+
+        Raises:
+            UnsupportedError: The machine has neither.
+            ContainerGoneError: The machine has ended.
+        """
+        return None
+
     # --- interpreter and libraries
 
     @abc.abstractmethod

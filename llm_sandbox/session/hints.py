@@ -34,7 +34,7 @@ _NETWORK_MESSAGES = (
     "Temporary failure in name resolution",
     "Could not resolve host",
 )
-_WITH_RULES = ("bubblewrap", "docker", "podman", "micromamba")
+_WITH_RULES = ("bubblewrap", "docker", "podman", "micromamba", "kubernetes")
 """Backends whose sandboxes may have network rules."""
 _MOST_TARGETS = 3
 _FROM_INSIDE = "can be installed from inside"
