@@ -276,17 +276,10 @@ class Machine(abc.ABC):
         )
 
     def open_proxy(self) -> socket.socket | None:
-        """Listen for programs that connect to a proxy, where the network cannot be entered.
-
-        From then on the variables of `base_env` name the proxy.
+        """Listen for programs that connect to a proxy, which `base_env` names from then on.
 
         Returns:
-            The byte stream that carries the connections (`guest.connections`); None for a machine
-            with `process_in_network`.
-
-        Raises:
-            UnsupportedError: The machine has neither.
-            ContainerGoneError: The machine has ended.
+            What carries the connections (`guest.connections`); None for `process_in_network`.
         """
         return None
 

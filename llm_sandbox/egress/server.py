@@ -274,9 +274,11 @@ class Server:
         return ipaddress.IPv4Address(packed), port
 
     def _sweep(self, now: float) -> None:
-        waiting = [one for one in self._clients.values() if isinstance(one, ProxyClient)]
-        for each in (*self._flows, *waiting):
-            each.sweep(now)
+        for flow in list(self._flows):
+            flow.sweep(now)
+        for client in list(self._clients.values()):
+            if isinstance(client, ProxyClient):
+                client.sweep(now)
 
 
 def _interception(given: dict[str, Any]) -> "Interception":
