@@ -261,9 +261,7 @@ class Machine(abc.ABC):
         )
 
     def process_in_network(self) -> AbstractContextManager[int]:
-        """Yield, for a block, the id of a process in the machine's network namespace.
-
-        The id is that of this computer: the namespace can be entered by it.
+        """Yield, for a block, the id that a process in the machine's network has on this computer.
 
         Raises:
             UnsupportedError: The machine has no network namespace that this process can enter.
@@ -276,11 +274,7 @@ class Machine(abc.ABC):
         )
 
     def open_proxy(self) -> socket.socket | None:
-        """Listen for programs that connect to a proxy, which `base_env` names from then on.
-
-        Returns:
-            What carries the connections (`guest.connections`); None for `process_in_network`.
-        """
+        """Return the stream of a proxy inside (`guest.connections`); None for no such way in."""
         return None
 
     # --- interpreter and libraries

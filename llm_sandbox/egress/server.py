@@ -10,6 +10,8 @@ which every message gets an answer:
     {do: stats} -> {stats}
 
 It ends when the control connection does, and its sockets and connections are closed with it.
+One kind of socket, ``proxy``, is a byte stream with connections of programs, which another thread
+takes apart (`carried_connections`).
 """
 
 import contextlib

@@ -123,6 +123,11 @@ def _blocked_hints(blocked: Sequence[NetworkEvent]) -> list[str]:
 
 
 def _network_hint(network: Network, isolation: Isolation) -> str:
+    if "HTTPS_PROXY" in isolation.controls["network"].by:
+        return (
+            "Only the proxy that HTTPS_PROXY names leads out of this sandbox, for HTTP and TLS; "
+            "what ignores that variable has no network."
+        )
     if network != "blocked":
         return "Only TCP leaves this sandbox, and only to IPv4 addresses and to names."
     if isolation.backend not in _WITH_RULES:

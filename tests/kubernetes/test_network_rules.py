@@ -230,6 +230,8 @@ def test_a_session_reaches_what_is_allowed_and_is_told_the_rest(
         assert 1 == refused.exit_code
         assert ["other.test"] == [event.name for event in refused.network]
         assert "NetworkRules.allow(domains=['other.test'])" in refused.notes[0]
+        past = session.run(f"import socket; socket.create_connection(('{NAME}', {server}))")
+        assert "HTTPS_PROXY" in past.notes[0]
 
 
 def test_a_placeholder_is_replaced_for_its_host_alone(
