@@ -169,11 +169,13 @@ class SandboxNetwork:
     def _open_gate(self, rules: NetworkRules) -> None:
         machine = self._machine
         backend = machine.isolation.backend
-        if machine.isolation.state("network") != "enforced":
+        state = machine.isolation.state("network")
+        if state != "enforced":
+            have = "may have" if state == "approximated" else "have"
             raise UnsupportedError(
                 "a network with rules",
                 backend,
-                "its programs have another network already: "
+                f"its programs {have} another network already: "
                 f"{machine.isolation.controls['network'].by}",
                 hint="use the bubblewrap, docker or podman backend",
             )
