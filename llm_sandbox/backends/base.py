@@ -261,9 +261,7 @@ class Machine(abc.ABC):
         )
 
     def process_in_network(self) -> AbstractContextManager[int]:
-        """Yield, for a block, the id of a process in the machine's network namespace.
-
-        The id is that of this computer: the namespace can be entered by it.
+        """Yield, for a block, the id that a process in the machine's network has on this computer.
 
         Raises:
             UnsupportedError: The machine has no network namespace that this process can enter.
@@ -274,6 +272,10 @@ class Machine(abc.ABC):
             "there is no network namespace that a gate could be put into",
             hint="use the bubblewrap, docker or podman backend",
         )
+
+    def open_proxy(self) -> socket.socket | None:
+        """Return the stream of a proxy inside (`guest.connections`); None for no such way in."""
+        return None
 
     # --- interpreter and libraries
 

@@ -25,6 +25,7 @@ class Direction:
         target: The socket to write to.
         inspect: Called with all bytes so far, and whether they have ended, until it returns True;
             nothing is passed on before. It may raise to end the connection.
+        given: Bytes that were read from the source before.
     """
 
     def __init__(
@@ -32,12 +33,14 @@ class Direction:
         source: socket.socket,
         target: socket.socket,
         inspect: Callable[[bytes, bool], bool] | None = None,
+        given: bytes = b"",
     ) -> None:
         self.total = 0
         self.done = False
         self._source = source
         self._target = target
         self._inspect = inspect
+        self._given = given
         self._held = b""
         self._waiting = memoryview(b"")
         self._pipe: tuple[int, int] | None = None
@@ -87,10 +90,14 @@ class Direction:
             self.total += self._in_pipe
             self._ended = not self._in_pipe
         else:
-            self._take(self._source.recv(_CHUNK))
+            self._take(self._receive())
+
+    def _receive(self) -> bytes:
+        given, self._given = self._given, b""
+        return given or self._source.recv(_CHUNK)
 
     def _read_inspected(self, inspect: Callable[[bytes, bool], bool]) -> None:
-        data = self._source.recv(_CHUNK)
+        data = self._receive()
         self._held += data
         if inspect(self._held, not data):
             self._inspect = None

@@ -28,8 +28,8 @@ class EventLog:
         port: int | None = None,
         detail: str = "",
         verdict: str = "denied",
-    ) -> None:
-        """Record an attempt."""
+    ) -> dict[str, Any]:
+        """Record an attempt, and return its record."""
         # trust: names and details come from inside: truncated, and bounded in number.
         name = None if name is None else name[:_LONGEST]
         shown = None if address is None else str(address)
@@ -37,7 +37,7 @@ class EventLog:
         before = self._kept.pop(key, None)
         self.last += 1
         self.denied += verdict == "denied"
-        self._kept[key] = {
+        record = self._kept[key] = {
             "number": self.last,
             "time": time.time(),
             "protocol": protocol,
@@ -51,6 +51,7 @@ class EventLog:
         }
         if len(self._kept) > self._most:
             del self._kept[next(iter(self._kept))]
+        return record
 
     def events(self) -> list[dict[str, Any]]:
         """Return the recorded attempts, the oldest first."""

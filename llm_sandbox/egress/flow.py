@@ -6,7 +6,7 @@ import socket
 import struct
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from llm_sandbox.egress import client_hello
 from llm_sandbox.egress.addresses import IpAddress
@@ -18,9 +18,9 @@ from llm_sandbox.egress.resolver import Answer, Resolver
 from llm_sandbox.egress.rules import RuleMatcher, Verdict
 
 if TYPE_CHECKING:
-    from llm_sandbox.egress.interception.interception import InterceptedConnection, Interception
+    from llm_sandbox.egress.interception.interception import Interception
 
-__all__ = ["Flow", "FlowContext", "reset"]
+__all__ = ["Exchange", "Flow", "FlowContext", "reset"]
 
 _DIAL_S = 15.0
 _IDLE_S = 3600.0
@@ -41,6 +41,23 @@ class FlowContext(Protocol):
 
     def closed(self, flow: "Flow") -> None:
         """Called when a connection has ended."""
+
+
+class Exchange(Protocol):
+    """Relay of both directions of a connection together, as its messages depend on each other."""
+
+    done: bool
+    """Whether it has ended."""
+    patience: float | None
+    """Seconds without progress until it is closed; None for the default of connections."""
+    totals: list[int]
+    """Bytes out and bytes in."""
+
+    def pump(self) -> bool:
+        """See `Direction.pump`."""
+
+    def close(self) -> None:
+        """See `Direction.close`."""
 
 
 class _RefusedError(Exception):
@@ -67,6 +84,7 @@ class Flow:
         name: The destination's name; None for an address.
         address: The destination's address; for a name, its synthetic one.
         port: The destination's port.
+        given: Bytes that were read from the connection before.
     """
 
     def __init__(
@@ -74,8 +92,9 @@ class Flow:
         gate: FlowContext,
         client: socket.socket,
         name: str | None,
-        address: IpAddress,
+        address: IpAddress | None,
         port: int,
+        given: bytes = b"",
     ) -> None:
         self.name = name
         self.address: IpAddress | None = None if name is not None else address
@@ -83,9 +102,10 @@ class Flow:
         self.active_at = time.monotonic()
         self._gate = gate
         self._client = client
+        self._given = given
         self._server: socket.socket | None = None
-        self._candidates: list[IpAddress] = [address] if name is None else []
-        self._directions: tuple[Direction, Direction] | tuple[InterceptedConnection] | None = None
+        self._candidates = [address] if name is None and address is not None else []
+        self._directions: tuple[Direction, Direction] | tuple[Exchange] | None = None
         self._closed = False
         client.setblocking(False)
         # If this process ends before the connection does, the peer must not take that for its end.
@@ -157,17 +177,25 @@ class Flow:
             self._drop_server()
             self._dial()
             return
-        client = self._client
-        for sock in (client, server):
+        for sock in (self._client, server):
+            if sock.family == socket.AF_UNIX:
+                continue  # it is carried here from a program
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             for option, value in _KEEPALIVE:
                 sock.setsockopt(socket.IPPROTO_TCP, option, value)
+        self._begin(server)
+
+    def _begin(self, server: socket.socket) -> None:
+        """Begin to relay."""
+        client = self._client
         if self._intercept(server):
             return
         looks = self._gate.interception is not None or self._checks_tls
         self._directions = (
-            Direction(client, server, partial(self._inspect, self.name) if looks else None),
+            Direction(
+                client, server, partial(self._inspect, self.name) if looks else None, self._given
+            ),
             Direction(server, client),
         )
         self._gate.opened(self)
@@ -182,7 +210,9 @@ class Flow:
         interception = self._gate.interception
         if interception is None:
             return False
-        intercepted = interception.connection(self._client, server, self.name, self.port)
+        intercepted = interception.connection(
+            self._client, server, self.name, self.port, self._given
+        )
         if intercepted is None:
             return False
         intercepted.strict = self._gate.matcher.rules.tls == "strict"
@@ -263,8 +293,8 @@ class Flow:
         match self._directions:
             case (one, other):
                 return one.total, other.total
-            case (intercepted,):
-                return intercepted.totals[0], intercepted.totals[1]
+            case (exchange,):
+                return exchange.totals[0], exchange.totals[1]
             case _:
                 return 0, 0
 
@@ -304,7 +334,10 @@ class Flow:
         detail: str = "",
     ) -> None:
         """Close the connection with an error, and record the reason."""
-        self._record(reason, protocol, verdict, detail, address)
+        self._end_with(self._record(reason, protocol, verdict, detail, address))
+
+    def _end_with(self, record: dict[str, Any]) -> None:
+        """Close a connection after its failure was recorded."""
         self.close()
 
     def _record(
@@ -314,8 +347,8 @@ class Flow:
         verdict: str,
         detail: str,
         address: IpAddress | None = None,
-    ) -> None:
-        self._gate.event_log.add(
+    ) -> dict[str, Any]:
+        return self._gate.event_log.add(
             protocol,
             reason,
             name=self.name,

@@ -25,7 +25,8 @@ class NetnsSockets:
     """Listening sockets of one network namespace."""
 
     fds: list[tuple[str, int]]
-    """Kind (``tcp``, ``dns_udp``, ``dns_tcp``) and descriptor."""
+    """Kind (``tcp``, ``dns_udp``, ``dns_tcp``) and descriptor; ``proxy`` for a byte stream of
+    connections to the gate, where the namespace cannot be entered."""
     redirected: bool
     """Whether the kernel redirects every connection to them. Otherwise (no nf_tables) they listen
     on the ports that the rules named when they were opened."""

@@ -10,6 +10,8 @@ which every message gets an answer:
     {do: stats} -> {stats}
 
 It ends when the control connection does, and its sockets and connections are closed with it.
+One kind of socket, ``proxy``, is a byte stream with connections of programs, which another thread
+takes apart (`carried_connections`).
 """
 
 import contextlib
@@ -23,12 +25,17 @@ import resource
 import socket
 import struct
 import sys
+import threading
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from llm_sandbox.egress.carried_connections import CarriedConnections
 from llm_sandbox.egress.dns_stub import DnsStub, SyntheticNames
 from llm_sandbox.egress.event_log import EventLog
 from llm_sandbox.egress.flow import Flow, reset
 from llm_sandbox.egress.loop import EVENTS_READ, Loop
+from llm_sandbox.egress.proxy_client import ProxyClient, ProxyFlow
+from llm_sandbox.egress.proxy_request import ProxyRequest
 from llm_sandbox.egress.resolver import Resolver
 from llm_sandbox.egress.rules import RuleMatcher
 from llm_sandbox.guest import linux
@@ -42,7 +49,7 @@ __all__ = ["Server", "main"]
 
 _ORIGINAL_TARGET = 80  # SO_ORIGINAL_DST
 _MOST_FLOWS, _LEAST_FLOWS = 1024, 32
-_FDS_OF_FLOW = 6
+_FDS_OF_FLOW = 7
 _OTHER_FDS = 400
 _MOST_AT_ONCE = 64
 _LOWEST_USER = 1_700_000_000
@@ -68,6 +75,8 @@ class Server:
         self._sockets: list[tuple[str, socket.socket]] = []
         self._redirected = True
         self._flows: dict[Flow, None] = {}
+        self._carrier: CarriedConnections | None = None
+        self._clients: dict[int, ProxyClient | ProxyFlow] = {}
         self._most_flows = _MOST_FLOWS
         self._carried = 0
         self._bytes = [0, 0]
@@ -127,6 +136,8 @@ class Server:
                 self._stub.serve_datagrams(sock)
             elif kind == "dns_tcp":
                 self._stub.serve_streams(sock)
+            elif kind == "proxy":
+                self._carrier = CarriedConnections(sock, self)
             else:
                 self._listen(sock)
 
@@ -199,6 +210,62 @@ class Server:
         self._flows[flow] = None
         flow.start()
 
+    # --- connections to the proxy; those that bring them are another thread
+
+    def arrived(self, number: int, sock: socket.socket) -> None:
+        """See `ConnectionUser`."""
+        self.loop.post(partial(self._serve_program, number, sock))
+
+    def failed(self, number: int) -> None:
+        """See `ConnectionUser`."""
+
+        def close() -> None:
+            client = self._clients.get(number)
+            if client is not None:
+                client.close()
+
+        self.loop.post(close)
+
+    def cut(self, done: threading.Event) -> None:
+        """See `ConnectionUser`."""
+
+        def close() -> None:
+            for client in list(self._clients.values()):
+                client.close()
+            done.set()
+
+        self.loop.post(close)
+
+    def objection(self, request: ProxyRequest) -> str | None:
+        """See `ProxyContext`."""
+        name, address, port = request.name, request.address, request.port
+        reason: str | None = "never"  # as everywhere in a sandbox, IPv6 by its number
+        if name is not None:
+            reason = self.matcher.name(name, port).reason
+        elif isinstance(address, ipaddress.IPv4Address):
+            reason = self.matcher.literal(address, port).reason
+        if reason is None and len(self._flows) >= self._most_flows:
+            reason = "too_many"
+        return reason
+
+    def begin(self, flow: ProxyFlow) -> None:
+        """See `ProxyContext`."""
+        self._flows[flow] = None
+        self._clients[flow.number] = flow
+        flow.start()
+
+    def left(self, number: int) -> None:
+        """See `ProxyContext`."""
+        self._clients.pop(number, None)
+
+    def mark_failed(self, number: int) -> None:
+        """See `ProxyContext`."""
+        if self._carrier is not None:
+            self._carrier.mark_failed(number)
+
+    def _serve_program(self, number: int, sock: socket.socket) -> None:
+        self._clients[number] = ProxyClient(self, number, sock)
+
     def _target(self, sock: socket.socket) -> tuple[ipaddress.IPv4Address, int]:
         """Return the original destination of a connection."""
         if not self._redirected:
@@ -211,6 +278,9 @@ class Server:
     def _sweep(self, now: float) -> None:
         for flow in list(self._flows):
             flow.sweep(now)
+        for client in list(self._clients.values()):
+            if isinstance(client, ProxyClient):
+                client.sweep(now)
 
 
 def _interception(given: dict[str, Any]) -> "Interception":

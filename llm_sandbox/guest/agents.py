@@ -36,7 +36,7 @@ def launch(machine: PlainMachine, request: Message, connection: int) -> int:
     Args:
         machine: Its machine.
         request: ``serves`` names its service: ``files``, ``port`` with a number, ``root`` with the
-            ``limit`` of the archive, or ``presence``.
+            ``limit`` of the archive, ``proxy``, or ``presence``.
         connection: Its connection to the host.
     """
     if request["serves"] == "files":
@@ -45,6 +45,8 @@ def launch(machine: PlainMachine, request: Message, connection: int) -> int:
         return launch_connect(machine, request["port"], connection)
     if request["serves"] == "root":
         return launch_root(machine, request["limit"], connection)
+    if request["serves"] == "proxy":
+        return launch_proxy(machine, connection)
     return launch_presence(machine, connection)
 
 
@@ -144,6 +146,22 @@ def launch_connect(machine: PlainMachine, port: int, reply: int) -> int:
         relay.run(until_empty=True)
 
     return _launch(machine, reply, serve, name="tunnel")
+
+
+def launch_proxy(machine: PlainMachine, reply: int) -> int:
+    """Start an agent that listens for connections to the host's proxy, and return its pid.
+
+    Args:
+        machine: The machine, on whose loopback it listens.
+        reply: A connected stream socket; see `connections.serve`.
+    """
+
+    def serve() -> None:
+        from . import connections
+
+        connections.serve(socket.socket(fileno=reply))
+
+    return _launch(machine, reply, serve, name="proxy")
 
 
 def _launch(

@@ -90,13 +90,13 @@ class Stream:
         owed: Of a socket: the bytes that each pipe held when the socket became readable.
     """
 
-    def __init__(self, number: int, fd: int, kind: int) -> None:
+    def __init__(self, number: int, fd: int, kind: int, credit: int) -> None:
         os.set_blocking(fd, False)
         self.number, self.fd = number, fd
         self.is_socket = kind == BOTH
         self.reading = kind in (TO_PEER, BOTH)
         self.writing = kind in (FROM_PEER, BOTH)
-        self.credit = WINDOW
+        self.credit = credit
         self.pending: collections.deque[memoryview] = collections.deque()
         self.arrivals: collections.deque[int] = collections.deque()
         self.pending_bytes = 0
@@ -167,12 +167,26 @@ class Multiplexer:
         control: The local control connection.
         serves: Whether the peer may pass descriptors: true at the supervisor's end; the host
             accepts none from a sandbox.
+        window: Bytes that a sender may be ahead of its receiver, on each stream; the same at both
+            ends.
+        most_waiting: Bytes that may wait for the reader of a stream here; a peer that sends more
+            ends the connection.
     """
 
-    def __init__(self, transport: Transport, control: ControlChannel, *, serves: bool) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        control: ControlChannel,
+        *,
+        serves: bool,
+        window: int = WINDOW,
+        most_waiting: int = _MOST_WAITING,
+    ) -> None:
         self._transport = transport
         self._control = control
         self._serves = serves
+        self._window = window
+        self._most_waiting = most_waiting
         self._selector = selectors.DefaultSelector()
         self._streams: dict[int, Stream] = {}
         self._last = 0
@@ -211,11 +225,15 @@ class Multiplexer:
         except (BrokenPipeError, ConnectionResetError):
             return
         finally:
-            drain(self._streams.values())
-            for stream in self._streams.values():
-                os.close(stream.fd)
+            self._close_streams()
             self._control.close()
             self._selector.close()
+
+    def _close_streams(self) -> None:
+        """Close every stream at the end of the connection."""
+        drain(self._streams.values())
+        for stream in self._streams.values():
+            os.close(stream.fd)
 
     # --- to the peer
 
@@ -254,21 +272,26 @@ class Multiplexer:
 
     def _read(self, stream: Stream) -> int:
         """Read a chunk of a stream and send it; return its size."""
+        has_failed = False
         try:
             data = os.read(stream.fd, min(_CHUNK, stream.credit))
         except BlockingIOError:
             return 0
         except OSError:
-            data = b""
+            data, has_failed = b"", True
         if data:
             stream.credit -= len(data)
             self._send(DATA, stream.number, data)
         else:
             stream.reading = False
-            self._send(END, stream.number)
+            self._send_end(stream, has_failed=has_failed)
         if stream.socket is not None:
             self._reduce_owed(stream.socket, stream, len(data))
         return len(data)
+
+    def _send_end(self, stream: Stream, *, has_failed: bool) -> None:
+        """Tell the peer that no more bytes follow."""
+        self._send(END, stream.number)
 
     def _read_pipes(self, stream: Stream) -> None:
         """Send the contents of a socket's pipes, as credit allows, before the socket is read."""
@@ -418,7 +441,7 @@ class Multiplexer:
     def _receive_data(self, stream: Stream, payload: bytes) -> None:
         if not stream.writing:
             return
-        if stream.pending_bytes + len(payload) > _MOST_WAITING:
+        if stream.pending_bytes + len(payload) > self._most_waiting:
             raise ProtocolError("more bytes than its credit allows")
         self._arrived += 1
         stream.pending.append(memoryview(payload))
@@ -449,14 +472,14 @@ class Multiplexer:
         if after is not None and after.pending and after.number in self._streams:
             self._write(after)
             self._update(after)
-        if stream.taken >= WINDOW // 4:
+        if stream.taken >= self._window // 4:
             self._send(CREDIT, stream.number, _NUMBER.pack(stream.taken))
             stream.taken = 0
 
     # --- streams
 
     def _add(self, number: int, fd: int, kind: int) -> Stream:
-        stream = Stream(number, fd, kind)
+        stream = Stream(number, fd, kind, self._window)
         self._streams[number] = stream
         self._watch(stream)
         return stream
@@ -473,6 +496,10 @@ class Multiplexer:
         if stream.interest:
             self._selector.unregister(stream.fd)
         del self._streams[stream.number]
+        self._close(stream)
+
+    def _close(self, stream: Stream) -> None:
+        """Close a stream that has ended in both directions."""
         os.close(stream.fd)
 
     def _watch(self, stream: Stream) -> None:

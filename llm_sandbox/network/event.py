@@ -47,6 +47,8 @@ HINTS = {
     "is bound to",
     "http_malformed": "HTTP on a connection to {name}, which a secret is bound to, cannot be read "
     "in one way alone ({detail})",
+    "proxy_malformed": "a request to the proxy of this sandbox cannot be read in one way alone "
+    "({detail})",
     "authority_refused": "a program did not believe the gate in place of {name} ({detail}); it has "
     "to trust the file that SSL_CERT_FILE names inside",
     "rules_changed": "a connection to {target} was cut as the rules allow it no longer",

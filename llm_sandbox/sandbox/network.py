@@ -24,6 +24,7 @@ __all__ = ["NetworkControl", "SandboxNetwork", "machine_network"]
 
 logger = logging.getLogger("llm_sandbox")
 
+_BY_PROXY = "; by a proxy for HTTP and TLS: programs that ignore HTTPS_PROXY have no network"
 _NOTHING = NetworkRules.allow()
 _NO_TUNNELS: Mapping[int, Tunnel] = MappingProxyType({})
 
@@ -80,6 +81,7 @@ class SandboxNetwork:
         self._gate: Gate | None = None
         self._tunnels: Tunnels | None = None
         self._bindings: tuple[Binding, ...] = ()
+        self._is_proxy = False
         self._accepted = 0
         self._closing = False
 
@@ -167,11 +169,13 @@ class SandboxNetwork:
     def _open_gate(self, rules: NetworkRules) -> None:
         machine = self._machine
         backend = machine.isolation.backend
-        if machine.isolation.state("network") != "enforced":
+        state = machine.isolation.state("network")
+        if state != "enforced":
+            have = "may have" if state == "approximated" else "have"
             raise UnsupportedError(
                 "a network with rules",
                 backend,
-                "its programs have another network already: "
+                f"its programs {have} another network already: "
                 f"{machine.isolation.controls['network'].by}",
                 hint="use the bubblewrap, docker or podman backend",
             )
@@ -183,10 +187,15 @@ class SandboxNetwork:
                 hint="run this on Linux, or use network='blocked'",
             )
         from llm_sandbox.egress.gate import Gate
-        from llm_sandbox.egress.netns_sockets import open_netns_sockets
+        from llm_sandbox.egress.netns_sockets import NetnsSockets, open_netns_sockets
 
-        with machine.process_in_network() as process:
-            sockets = open_netns_sockets(process, rules, backend=backend)
+        stream = machine.open_proxy()
+        if stream is not None:
+            self._is_proxy = True
+            sockets = NetnsSockets([("proxy", stream.detach())], redirected=True)
+        else:
+            with machine.process_in_network() as process:
+                sockets = open_netns_sockets(process, rules, backend=backend)
         self._gate = Gate.start(sockets, rules, bindings=self._bindings)
         machine.on_end(self._close_gate_soon)
         if self._gate.authority is not None:
@@ -194,11 +203,13 @@ class SandboxNetwork:
 
     def _report(self) -> None:
         """Update the network's control in the isolation report."""
-        control = Control("enforced", "a gate outside: nothing")
+        reached = "nothing"
         if self._setting == "internet":
-            control = Control("enforced", "a gate outside: public addresses only")
+            reached = "public addresses only"
         elif isinstance(self._setting, NetworkRules):
-            control = Control("enforced", "a gate outside: what the rules allow")
+            reached = "what the rules allow"
+        way = _BY_PROXY if self._is_proxy else ""
+        control = Control("enforced", f"a gate outside: {reached}{way}")
         isolation = self._machine.isolation
         controls = {**isolation.controls, "network": control}
         self._machine.isolation = replace(isolation, controls=controls)

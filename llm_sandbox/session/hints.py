@@ -34,7 +34,7 @@ _NETWORK_MESSAGES = (
     "Temporary failure in name resolution",
     "Could not resolve host",
 )
-_WITH_RULES = ("bubblewrap", "docker", "podman", "micromamba")
+_WITH_RULES = ("bubblewrap", "docker", "podman", "micromamba", "kubernetes")
 """Backends whose sandboxes may have network rules."""
 _MOST_TARGETS = 3
 _FROM_INSIDE = "can be installed from inside"
@@ -123,6 +123,11 @@ def _blocked_hints(blocked: Sequence[NetworkEvent]) -> list[str]:
 
 
 def _network_hint(network: Network, isolation: Isolation) -> str:
+    if "HTTPS_PROXY" in isolation.controls["network"].by:
+        return (
+            "Only the proxy that HTTPS_PROXY names leads out of this sandbox, for HTTP and TLS; "
+            "what ignores that variable has no network."
+        )
     if network != "blocked":
         return "Only TCP leaves this sandbox, and only to IPv4 addresses and to names."
     if isolation.backend not in _WITH_RULES:

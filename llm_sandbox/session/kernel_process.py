@@ -104,6 +104,7 @@ class KernelProcess:
         self._background = background
         self._machine: Machine | None = None
         self._client: KernelClient | None = None
+        self._told: dict[str, str] = {}
         self._lent: str | None = None
         """Id of the process that another client uses."""
         self._packages: str | None = None
@@ -220,14 +221,21 @@ class KernelProcess:
         self._client.background = self._background
         self._background.forget_processes()
         limits = self.config.limits
+        self._told = self.environment
         self._client.configure(
-            environment=self.environment,
+            environment=self._told,
             library_paths=self.library_paths,
             output_bytes=limits.output_bytes,
             display_bytes=limits.display_bytes,
             script=self._setup.is_python and not self.config.persistent,
             offline=self.config.network == "blocked",
         )
+
+    def update_environment(self) -> None:
+        """Give a fresh kernel the variables that the network of its sandbox has added since."""
+        if self._client is not None and self.environment != self._told:
+            self._told = self.environment
+            self._client.configure(environment=self._told)
 
     def add_library_path(self, path: str, *, fresh: bool) -> None:
         """Make a folder of libraries importable.

@@ -177,6 +177,8 @@ class KernelSession:
                 self._setup.upload_shim(sandbox)
                 if self.has_kernel and not self._setup.starts_late:
                     self.restart()
+            else:
+                self._kernel.update_environment()
             self.note(has_kernel=self.has_kernel, brought=self._setup.uploaded_shim)
         if not (self.has_kernel and self._setup.is_python):
             self._programs = ProgramRunner(sandbox, self.machine, self._handler, self._setup)

@@ -31,7 +31,7 @@ SUITES = {
     ),
     "local": ("tests/conformance/test_backends.py::TestLocal", test_backends.TestLocal),
 }
-WORDS = {"suite", "each", "once", "why", "refused", *SUITES}
+WORDS = {"suite", "each", "once", "why", "refused", "instead", *SUITES}
 CHECKLIST: dict[str, dict[str, Any]] = tomllib.loads(
     (Path(__file__).parent / "checklist.toml").read_text()
 )
@@ -39,9 +39,10 @@ CHECKLIST: dict[str, dict[str, Any]] = tomllib.loads(
 
 def shown_by(item: dict[str, Any], backend: str) -> list[str]:
     """The tests that show an item of a backend, or that it is refused."""
-    refused: list[str] = item.get("refused", {}).get(backend, [])
-    if refused:
-        return refused
+    for word in ("refused", "instead"):
+        alone: list[str] = item.get(word, {}).get(backend, [])
+        if alone:
+            return alone
     place, _ = SUITES[backend]
     return [
         *(f"{place}::{name}" for name in item.get("suite", ())),

@@ -132,7 +132,7 @@ def is_kept(sandbox: Sandbox) -> bool:
 
 LOCAL = frozenset({"local"})
 NEITHER = LOCAL | {"kubernetes"}
-"""Without a gate between a sandbox and the network, and without folders of this machine."""
+"""Without folders of this machine."""
 CASES = {
     "command": Case("command", {"command": ("sh", "-c", "echo entry; cat")}, reads_entry),
     "backend": Case("backend", {}, lambda sandbox: sandbox.poll() is None),
@@ -166,7 +166,7 @@ CASES = {
             "network": NetworkRules.allow(domains=["api.example.com"]),
         },
         lambda sandbox: VALUE not in said("env")(sandbox) and "TOKEN=" in said("env")(sandbox),
-        NEITHER,
+        LOCAL,
     ),
     "limits": Case(
         "limits",
@@ -181,14 +181,12 @@ CASES = {
     ),
     "network blocked": Case("network", {"network": "blocked"}, has("network", "blocked")),
     "network open": Case("network", {"network": "open"}, is_the_hosts_network),
-    "network internet": Case(
-        "network", {"network": "internet"}, has("network", "internet"), NEITHER
-    ),
+    "network internet": Case("network", {"network": "internet"}, has("network", "internet"), LOCAL),
     "network rules": Case(
         "network",
         {"network": NetworkRules.allow(domains=["example.com"])},
         lambda sandbox: "rules" in sandbox.isolation.controls["network"].by,
-        NEITHER,
+        LOCAL,
     ),
     "ports": Case("ports", {"ports": (7000,)}, is_reached, LOCAL),
     "a folder": Case(

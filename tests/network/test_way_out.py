@@ -15,7 +15,6 @@ from llm_sandbox import Sandbox, UnsupportedError, ValidationError
 from llm_sandbox.network import NetworkRules
 from llm_sandbox.testing.suite import eventually
 from tests.network.conftest import Host, lives, own_addresses, usable
-from tests.plugins.cluster import POD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -186,7 +185,7 @@ def test_a_sandbox_begins_without_a_gate_and_gets_one_later(gated: str, host: Ho
 
 
 @pytest.mark.parametrize("network", ["internet", NetworkRules.allow(domains=["example.org"])])
-@pytest.mark.parametrize("name", ["gvisor", "local", POD])
+@pytest.mark.parametrize("name", ["gvisor", "local"])
 @pytest.mark.filterwarnings("ignore::llm_sandbox.backends.local.backend.LocalSandboxWarning")
 def test_backends_without_a_namespace_refuse_rules(name: str, network: Any) -> None:
     with pytest.raises(UnsupportedError, match="network") as caught:

@@ -347,6 +347,7 @@ class KubernetesBackend(SupervisedBackend):
             pod.image,
             {"privileges": True, "rlimits": resource_limits(spec.limits, processes=False)},
             release,
+            no_rules="that pod exists already, and others run in it",
         )
 
     def _make_machine(
@@ -358,6 +359,7 @@ class KubernetesBackend(SupervisedBackend):
         image: str,
         confinement: Mapping[str, Any],
         release: Callable[[], None] | None = None,
+        no_rules: str | None = None,
     ) -> PodMachine:
         host = SupervisorHost(
             launch,
@@ -383,6 +385,7 @@ class KubernetesBackend(SupervisedBackend):
                 loaded=host.zygote_settled,
                 on_destroyed=on_destroyed,
                 guest=launch.root,
+                no_rules=no_rules,
             )
         except BaseException:
             host.connection.close()

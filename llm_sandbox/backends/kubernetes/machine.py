@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -10,9 +11,10 @@ from llm_sandbox.backends.base import Isolation, MachineSpec, ProcessSpec
 from llm_sandbox.backends.connection import SupervisorConnection
 from llm_sandbox.backends.image_machine import ImageMachine
 from llm_sandbox.backends.kubernetes.pods import Pods
+from llm_sandbox.backends.ports import listen_for_proxy, proxy_variables
 from llm_sandbox.backends.python_environment import GUEST_ROOT
 from llm_sandbox.backends.supervised import SupervisedMachine, guest_command
-from llm_sandbox.exceptions import BackendError
+from llm_sandbox.exceptions import BackendError, UnsupportedError
 
 __all__ = ["PodMachine"]
 
@@ -29,6 +31,7 @@ class PodMachine(ImageMachine):
         pod: The pod's name.
         image: The image's name.
         guest: Folder of the guest's code inside.
+        no_rules: Reason why its network takes no rules; None where it does.
     """
 
     def __init__(
@@ -44,12 +47,15 @@ class PodMachine(ImageMachine):
         loaded: threading.Event,
         on_destroyed: Callable[[SupervisedMachine], None],
         guest: str = GUEST_ROOT,
+        no_rules: str | None = None,
     ) -> None:
         self.guest = guest
         self.pods = pods
         self.pod = pod
         self._image = image
         self._images: tuple[str, str] | None = None
+        self._no_rules = no_rules
+        self._proxy_env: Mapping[str, str] = {}
         variables = connection.hello["environment"]
         host = variables.get("KUBERNETES_SERVICE_HOST", "")
         self.service_address = f"{host}:{variables.get('KUBERNETES_SERVICE_PORT', '443')}"
@@ -83,6 +89,21 @@ class PodMachine(ImageMachine):
                 if one.get("imageID"):
                     self._images = str(one["imageID"]), self._image
         return self._images
+
+    def open_proxy(self) -> socket.socket:
+        if self._no_rules is not None:
+            raise UnsupportedError(
+                "a network with rules",
+                self.isolation.backend,
+                self._no_rules,
+                hint="use a pod of its own for each sandbox, or the bubblewrap backend",
+            )
+        stream, port = listen_for_proxy(self._request, self.id)
+        self._proxy_env = proxy_variables(port)
+        return stream
+
+    def base_env(self) -> dict[str, str]:
+        return {**super().base_env(), **self._proxy_env}
 
     def reachable(self, addresses: Sequence[str]) -> list[str]:
         """Return those of the addresses, ``host:port``, that a program of the pod can connect to.

@@ -17,6 +17,7 @@ __all__ = [
     "RequestHead",
     "ResponseHead",
     "SizedBody",
+    "read_proxy_request",
     "read_request",
     "read_response",
     "tokens",
@@ -102,6 +103,25 @@ def read_request(buffer: bytearray) -> RequestHead | None:
     Raises:
         Refusal: It is invalid or ambiguous.
     """
+    head = read_proxy_request(buffer)
+    if head is None:
+        return None
+    # A server answers TRACE with the head, values included.
+    if head.method in ("CONNECT", "TRACE") or not head.target.startswith(("/", "*")):
+        raise _malformed("target")
+    if len(head.values("host")) != 1:
+        raise _malformed("host")
+    return head
+
+
+def read_proxy_request(buffer: bytearray) -> RequestHead | None:
+    """Take the head of a request to a proxy from the front of a buffer; None if it is incomplete.
+
+    Its target and its host may be any.
+
+    Raises:
+        Refusal: It is invalid or ambiguous.
+    """
     # trust: comes from inside. A head that a server may read in another way is refused.
     lines = _lines(buffer)
     if lines is None:
@@ -113,11 +133,6 @@ def read_request(buffer: bytearray) -> RequestHead | None:
         raise _malformed("version")
     head = RequestHead(words[2], _fields(lines[1:]), words[0], words[1])
     _check_framing(head)
-    # A server answers TRACE with the head, values included.
-    if head.method in ("CONNECT", "TRACE") or not head.target.startswith(("/", "*")):
-        raise _malformed("target")
-    if len(head.values("host")) != 1:
-        raise _malformed("host")
     return head
 
 

@@ -56,13 +56,26 @@ class Interception:
         self.context.load_verify_locations(cadata=trusted)
 
     def connection(
-        self, client: socket.socket, server: socket.socket, name: str | None, port: int
+        self,
+        client: socket.socket,
+        server: socket.socket,
+        name: str | None,
+        port: int,
+        given: bytes = b"",
     ) -> "InterceptedConnection | None":
-        """Return the interception of a connection; None if no secret is bound to its host."""
+        """Return the interception of a connection; None if no secret is bound to its host.
+
+        Args:
+            client: As for `InterceptedConnection`.
+            server: As there.
+            name: The destination's name; None for an address.
+            port: The destination's port.
+            given: As there.
+        """
         bound = self.bindings.bound(name, port)
         if bound is None or name is None:
             return None
-        return InterceptedConnection(self, client, server, name, port, bound)
+        return InterceptedConnection(self, client, server, name, port, bound, given)
 
     def check_plain(self, data: bytes, name: str | None, *, ended: bool) -> bool:
         """Check the first bytes of a connection that is not intercepted.
@@ -101,6 +114,7 @@ class InterceptedConnection:
         name: The host.
         port: The host's port.
         bound: The secrets that are bound to the host.
+        given: Bytes that were read from the program's socket before.
     """
 
     def __init__(
@@ -111,6 +125,7 @@ class InterceptedConnection:
         name: str,
         port: int,
         bound: HostBindings,
+        given: bytes = b"",
     ) -> None:
         self.done = False
         self.patience: float | None = _HANDSHAKE_S
@@ -123,6 +138,7 @@ class InterceptedConnection:
         self._interception = interception
         self._client_socket = client
         self._name = name
+        self._given = given
         self._hello = b""
         self._client: TlsEndpoint | None = None
         self._server = TlsEndpoint(server, interception.context, name)
@@ -145,8 +161,9 @@ class InterceptedConnection:
     # --- handshakes
 
     def _read_hello(self) -> bool:
+        data, self._given = self._given, b""
         try:
-            data = self._client_socket.recv(_CHUNK)
+            data = data or self._client_socket.recv(_CHUNK)
         except BlockingIOError:
             return False
         self._hello += data
