@@ -29,6 +29,7 @@ class PodMachine(ImageMachine):
         pod: The pod's name.
         image: The image's name.
         guest: Folder of the guest's code inside.
+        machine_id: Unique identifier; None for the pod's name.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class PodMachine(ImageMachine):
         loaded: threading.Event,
         on_destroyed: Callable[[SupervisedMachine], None],
         guest: str = GUEST_ROOT,
+        machine_id: str | None = None,
     ) -> None:
         self.guest = guest
         self.pods = pods
@@ -65,7 +67,7 @@ class PodMachine(ImageMachine):
             spec,
             isolation,
             guest=guest,
-            machine_id=pod,
+            machine_id=machine_id or pod,
             confinement=confinement,
             loaded=loaded,
             on_destroyed=on_destroyed,
