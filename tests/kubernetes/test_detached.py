@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 import os
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from llm_sandbox import Sandbox
+from llm_sandbox import PIPE, Sandbox
 from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
 from llm_sandbox.backends.kubernetes.exec_stream import ExecStream
 from llm_sandbox.backends.kubernetes.options import PodOptions
@@ -24,6 +25,7 @@ from llm_sandbox.exceptions import (
     SandboxNotFoundError,
     SecurityError,
 )
+from llm_sandbox.guest.hub import MOST_CLIENTS
 from llm_sandbox.guest.resumable import (
     CHALLENGE,
     KEY_SIZE,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     from llm_sandbox.backends.kubernetes.pods import Pods
     from tests.detached.conftest import Client, Registry
+    from tests.kubernetes.api_proxy import ApiProxy
 
 pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -48,10 +51,12 @@ __all__ = ["client", "registry"]  # fixtures of another folder
 MAKER = """
 import time
 from llm_sandbox import Sandbox
+from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
+from llm_sandbox.backends.kubernetes.options import PodOptions
 options = {"on_exit": "keep"} | OPTIONS
 sandbox = Sandbox.create(
-    backend="kubernetes", name=NAME, env={"GREETING": "hello"}, secrets={"TOKEN": "s3cr3t-value"},
-    limits={"memory": "128m"}, **options,
+    backend=KubernetesBackend(PodOptions(orphan_after=20)), name=NAME, env={"GREETING": "hello"},
+    secrets={"TOKEN": "s3cr3t-value"}, limits={"memory": "128m"}, **options,
 )
 sandbox.files.write_text("kept.txt", "as it was")
 process = sandbox.exec("sh", "-c", "echo one; while sleep 0.2; do date >> alive; done")
@@ -151,6 +156,62 @@ def test_two_clients_at_a_time(client: Callable[[str], Client], registry: Regist
     sandbox.destroy()
 
 
+def test_one_client_more_than_it_serves_is_refused(registry: Registry) -> None:
+    """The refusal says why, and there is room again when another one has left."""
+    sandbox = create(name="crowded")
+    handles = [sandbox] + [Sandbox.from_name("crowded") for _ in range(MOST_CLIENTS - 1)]
+    with pytest.raises(BackendUnavailableError) as caught:
+        Sandbox.from_name("crowded")
+    assert f"{MOST_CLIENTS} clients" in caught.value.message
+    handles.pop().detach()
+
+    def attach() -> bool:
+        with contextlib.suppress(BackendUnavailableError):
+            handles.append(Sandbox.from_name("crowded"))
+        return len(handles) == MOST_CLIENTS
+
+    assert until(attach)
+    assert handles[-1].check("echo", "room").stdout == "room\n"
+    for handle in handles[1:]:
+        handle.detach()
+    sandbox.destroy()
+
+
+def test_more_output_than_is_kept(registry: Registry) -> None:
+    """A client that is there gets all output, and a later one a note for what is missing."""
+    size = 9_500_000
+    sandbox = create(name="output")
+    process = sandbox.exec("sh", "-c", f"head -c {size} /dev/zero | tr '\\0' x; echo end")
+    told = process.collect().stdout
+    assert (len(told), told[-4:]) == (size + 4, "end\n")
+    with Sandbox.from_name("output") as later:
+        told = later.process(process.id).collect().stdout
+        assert told.startswith("x" * 1000)
+        assert told.endswith("xend\n")
+        assert "bytes were not kept]" in told
+    sandbox.destroy()
+
+
+def test_a_cut_stream_goes_on(
+    through_proxy: KubernetesBackend, proxy: ApiProxy, registry: Registry
+) -> None:
+    """A cut loses no byte, neither of the creator's stream nor of one of a later handle."""
+    sandbox = Sandbox.create(
+        backend=through_proxy, name="cut", on_exit="keep", limits={"memory": "128m"}
+    )
+    process = sandbox.exec("sh", "-c", "read go; seq 20000", stdin=PIPE)
+    other = Sandbox.from_name("cut")
+    follower = other.process(process.id)
+    proxy.cut_all()
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    expected = "".join(f"{number}\n" for number in range(1, 20001))
+    assert process.collect().stdout == expected
+    assert follower.collect().stdout == expected
+    other.detach()
+    sandbox.destroy()
+
+
 def test_the_entry_ends_it(registry: Registry, pods: Pods) -> None:
     """The exit code of the entry is told after its pod has ended, to who was away."""
     code = "import sys; print('heard', input()); sys.exit(3)"
@@ -203,15 +264,20 @@ def test_a_program_and_a_later_deadline_keep_it(registry: Registry) -> None:
     again.destroy()
 
 
+@pytest.mark.parametrize("ends", ["exits", "is killed"])
 def test_a_creator_that_keeps_nothing_takes_it_along(
-    client: Callable[[str], Client], registry: Registry, pods: Pods
+    client: Callable[[str], Client], registry: Registry, pods: Pods, ends: str
 ) -> None:
     """With a name, and without on_exit='keep', it ends with the process that created it."""
     maker, sandbox_id, _ = make(client, "mine", "input()", on_exit="destroy")
     pod = str(registry.record(sandbox_id)["machine"])
-    assert Sandbox.from_name("mine").id == sandbox_id
-    maker.say("")
-    maker.process.wait()
+    with Sandbox.from_name("mine") as sandbox:
+        assert sandbox.id == sandbox_id
+    if ends == "exits":
+        maker.say("")
+        maker.process.wait()
+    else:
+        maker.kill()
     assert until(lambda: (found := pods.find(pod)) is None or phase_of(found) == "Succeeded")
     with pytest.raises(SandboxNotFoundError):
         Sandbox.from_name("mine")
