@@ -46,6 +46,7 @@ from llm_sandbox.limits import Limits
 if TYPE_CHECKING:
     from llm_sandbox.backends.images import ImageStore
     from llm_sandbox.backends.inventory import Inventory
+    from llm_sandbox.backends.kept import Keeper
     from llm_sandbox.backends.layers import LayerLocation
     from llm_sandbox.backends.options.container_options import ContainerOptions
 
@@ -407,6 +408,8 @@ class Backend(abc.ABC):
     """Whether machines may be created ahead of need, because any machine serves any session."""
     options: "ContainerOptions | None" = None
     """Options of its containers; None where machines are not containers."""
+    keeper: "Keeper | None" = None
+    """Maker of machines that outlive this computer's processes; None where none can."""
 
     @abc.abstractmethod
     def check(self) -> Isolation:

@@ -29,6 +29,7 @@ __all__ = [
     "SupervisorConnection",
     "SupervisorEnd",
     "launch_process",
+    "read_exit",
 ]
 
 Command = Callable[[int], tuple[list[str], list[int]]]
@@ -197,7 +198,7 @@ class SupervisorConnection:
         if event == "exit":
             process = message["process"]
             oom = self._oom_of.pop(process, None)
-            self._rpc.end(process, lambda: _read_exit(message, oom))
+            self._rpc.end(process, lambda: read_exit(message, oom))
         elif event == "ready":
             self._ready.set_result(message)
         else:
@@ -226,6 +227,10 @@ class SupervisorConnection:
             BackendError: The operation failed; the message has the reason.
         """
         return self._rpc.request(op, fds, answer_s=answer_s, **fields)[0]
+
+    def notify(self, op: str, **fields: Any) -> None:
+        """Send a message that has no answer; do nothing if the supervisor is gone."""
+        self._rpc.notify(op, **fields)
 
     def _failure(self, op: str, reply: Message) -> SandboxError | None:
         if "gone" in reply:
@@ -278,7 +283,13 @@ class SupervisorConnection:
             self._thread.join(wait_s)
 
 
-def _read_exit(message: Message, oom: Callable[[], bool] | None) -> Exit:
+def read_exit(message: Message, oom: Callable[[], bool] | None = None) -> Exit:
+    """Return the exit that a supervisor has reported.
+
+    Args:
+        message: The event.
+        oom: As for `SupervisorConnection.watch`; None where that is not known.
+    """
     status: int = message["status"]
     code, number = exit_status(status)
     # A program that ended by itself just before its deadline was not ended by that.

@@ -35,7 +35,13 @@ from llm_sandbox.exceptions import (
 from llm_sandbox.guest.descriptors import open_pipe
 from llm_sandbox.limits import Limits
 
-__all__ = ["GuestPaths", "SupervisedMachine", "guest_command", "resource_limits"]
+__all__ = [
+    "GuestPaths",
+    "SupervisedMachine",
+    "guest_command",
+    "launch_error",
+    "resource_limits",
+]
 
 _SIGNAL_S = 5.0
 _KILL_S = 20.0
@@ -240,7 +246,7 @@ class SupervisedMachine(Machine):
             )
             if "launch_error" in reply:
                 where = self.spec.workdir, self.isolation.backend
-                raise _launch_error(spec, *where, reply["launch_error"])
+                raise launch_error(spec, *where, reply["launch_error"])
         except BaseException:
             self._connection.forget(key)
             for fd in (near_in, out_read, err_read):
@@ -542,7 +548,7 @@ def _stdin_pair(*, is_piped: bool) -> tuple[int | None, int]:
     return write, read
 
 
-def _launch_error(
+def launch_error(
     spec: ProcessSpec, workdir: str, backend: str, report: Mapping[str, Any]
 ) -> SandboxError:
     """Return the exception for a program that did not start.

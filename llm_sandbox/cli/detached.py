@@ -218,8 +218,10 @@ def cp(
 def records() -> "list[Record]":
     """Return the records of the living detached sandboxes, newest first."""
     from llm_sandbox.sandbox.detached.registry import live_records
+    from llm_sandbox.sandbox.detached.self_kept import settle
     from llm_sandbox.sandbox.detached.state_dir import StateDir
 
+    settle()
     with StateDir() as state_dir:
         return live_records(state_dir)
 

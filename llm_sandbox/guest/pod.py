@@ -18,6 +18,7 @@ from . import linux
 from .control import ControlChannel
 from .mux import Multiplexer, StdioTransport
 from .resumable import (
+    END,
     KEY_SIZE,
     FramedConnection,
     LinkError,
@@ -27,6 +28,7 @@ from .resumable import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 ADDRESS = "\0llm-sandbox"
@@ -48,11 +50,17 @@ def start(control: int, plan: dict[str, Any], streams: tuple[int, int]) -> None:
         plan: ``orphan_after``: seconds without a host after which the connection ends, and with it
             the supervisor. ``address``: of its socket; absent for that of process 1. Where it is
             given, other programs run beside the supervisor, so that the key comes over its own
-            standard input, and not with the first relay.
+            standard input, and not with the first relay. ``keeps``: whether the supervisor goes on
+            without clients; see `hub`.
         streams: Descriptors of the supervisor's own standard input and output.
     """
     # Others of its user could read the key in its memory.
     linux.set_undumpable()
+    if plan.get("keeps"):
+        from . import hub
+
+        hub.start(ControlChannel(socket.socket(fileno=control)), plan["orphan_after"])
+        return
     near, far = socket.socketpair()
     stream = far.detach()
     channel = ControlChannel(socket.socket(fileno=control))
@@ -66,7 +74,8 @@ def start(control: int, plan: dict[str, Any], streams: tuple[int, int]) -> None:
     address, key = plan.get("address"), None
     if address is not None:
         key = _read_key(streams[0])
-    server = _Server(near, plan["orphan_after"], address or ADDRESS, key)
+    carrier = Carrier(near, plan["orphan_after"])
+    listener = Listener(address or ADDRESS, key, lambda *_: carrier)
     if address is not None:
         os.write(streams[1], READY)
         # Who has started it closes these, and goes.
@@ -74,7 +83,8 @@ def start(control: int, plan: dict[str, Any], streams: tuple[int, int]) -> None:
         for stream_of_start in (*streams, 2):
             os.dup2(null, stream_of_start)
     threading.Thread(target=multiplex, name="mux", daemon=True).start()
-    threading.Thread(target=server.run, name="stream", daemon=True).start()
+    threading.Thread(target=carrier.run, name="stream", daemon=True).start()
+    listener.start()
 
 
 def _read_key(stream: int) -> bytes:
@@ -87,23 +97,22 @@ def _read_key(stream: int) -> bytes:
     return key
 
 
-class _Server:
-    def __init__(
-        self, local: socket.socket, orphan_after: float | None, address: str, key: bytes | None
-    ) -> None:
+class Carrier:
+    """Stream of one client, over the relays that come for it, one after the other.
+
+    Args:
+        local: The local socket of the stream.
+        orphan_after: Seconds without a relay after which the stream ends.
+    """
+
+    def __init__(self, local: socket.socket, orphan_after: float | None) -> None:
         self._stream = ResumableStream(local, lambda: self._next is not None)
         self._orphan_after = orphan_after
-        self._key = key
         self._next: tuple[FramedConnection, int] | None = None
         self._arrival = threading.Condition()
-        self._slots = threading.Semaphore(_MOST_HANDSHAKES)
-        self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(address)
-        self._listener.listen(_MOST_HANDSHAKES)
 
     def run(self) -> None:
         """Serve relays until the stream ends, or nobody has come for too long."""
-        threading.Thread(target=self._accept, name="relays", daemon=True).start()
         try:
             while not self._stream.ended:
                 with self._arrival:
@@ -122,6 +131,41 @@ class _Server:
         finally:
             self._stream.close()
 
+    def offer(self, framed: FramedConnection, passed_on: int) -> None:
+        """Give it a relay, in place of the present one."""
+        with self._arrival:
+            if self._next is not None:
+                self._next[0].connection.close()
+            self._next = framed, passed_on
+            self._arrival.notify()
+        self._stream.wake()
+
+
+class Listener:
+    """Socket that relays connect to.
+
+    Args:
+        address: Its address.
+        key: The key; None for that of the first relay.
+        find: Returns the carrier of a stream, by its name and the number of bytes that the client
+            has received, or raises the `LinkError` that refuses it. One thread at a time calls it.
+    """
+
+    def __init__(
+        self, address: str, key: bytes | None, find: Callable[[bytes, int], Carrier]
+    ) -> None:
+        self._key = key
+        self._find = find
+        self._lock = threading.Lock()
+        self._slots = threading.Semaphore(_MOST_HANDSHAKES)
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(address)
+        self._listener.listen(_MOST_HANDSHAKES)
+
+    def start(self) -> None:
+        """Let relays connect, in a thread."""
+        threading.Thread(target=self._accept, name="relays", daemon=True).start()
+
     def _accept(self) -> None:
         while True:
             client, _ = self._listener.accept()
@@ -136,15 +180,16 @@ class _Server:
         framed = FramedConnection(SocketConnection(client))
         try:
             key, passed_on = framed.authenticate(self._key)
-            with self._arrival:
+            with self._lock:
                 if key != (self._key or key):
                     raise LinkError("another client was the first")
                 self._key = key
-                if self._next is not None:
-                    self._next[0].connection.close()
-                self._next = framed, passed_on
-                self._arrival.notify()
-            self._stream.wake()
+                try:
+                    carrier = self._find(framed.stream, passed_on)
+                except LinkError as error:
+                    framed.send(END, str(error).encode())
+                    raise
+            carrier.offer(framed, passed_on)
         except (LinkError, OSError):
             client.close()
         finally:

@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 
 OPEN, CHALLENGE, PROOF, WELCOME, DATA, BEAT, END = range(7)
 KEY_SIZE = 32
+NO_STREAM = bytes(KEY_SIZE)
+"""Name of the only stream of a server, or of the one that its first client began."""
 BEAT_S = 15.0
 """Seconds of silence after which an end says that it is alive."""
 SILENCE_S = 45.0
@@ -69,6 +71,7 @@ _HEADER = struct.Struct("<BIQ")
 _COUNT = struct.Struct("<Q")
 _CHUNK = 32 << 10
 _MOST_FRAME = 64 << 10
+_MOST_WORDS = 200
 _MOST_QUEUED = 256 << 10
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
@@ -123,6 +126,8 @@ class FramedConnection:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
+        self.stream = NO_STREAM
+        """Which of a server's streams the client wants; set by `authenticate`."""
         self._inbox = bytearray()
 
     def send(self, kind: int, payload: bytes = b"", acknowledged: int = 0) -> None:
@@ -176,6 +181,10 @@ class FramedConnection:
                 raise LinkError("no answer in time")
             if ready[0] and not self.receive():
                 raise LinkError("the connection ended")
+        if frame[0] == END:
+            raise LinkError(
+                f"the other end refuses: {frame[1][:_MOST_WORDS].decode('ascii', 'replace')}"
+            )
         if frame[0] != kind or len(frame[1]) != size:
             raise LinkError(f"invalid frame: kind {frame[0]} of {len(frame[1])} bytes")
         return frame[1]
@@ -194,7 +203,11 @@ class FramedConnection:
         """
         deadline = time.monotonic() + HANDSHAKE_S
         opened = self.expect(OPEN, 2 * KEY_SIZE, deadline)
-        key, theirs = key or opened[:KEY_SIZE], opened[KEY_SIZE:]
+        named, theirs = opened[:KEY_SIZE], opened[KEY_SIZE:]
+        if key is None or hmac.compare_digest(key, named):
+            key = named
+        else:
+            self.stream = named
         own = os.urandom(KEY_SIZE)
         self.send(CHALLENGE, own + _proof(key, b"server", theirs, own))
         answer = self.expect(PROOF, KEY_SIZE + _COUNT.size, deadline)
@@ -206,20 +219,23 @@ class FramedConnection:
         """End the server's part of the handshake."""
         self.send(WELCOME, _COUNT.pack(received))
 
-    def introduce(self, key: bytes, received: int, *, is_first: bool) -> int:
+    def introduce(
+        self, key: bytes, received: int, *, is_first: bool, stream: bytes = NO_STREAM
+    ) -> int:
         """Do the client's part of the handshake; return the bytes that the server has received.
 
         Args:
             key: The key.
             received: Number of bytes that have been received in all.
             is_first: Whether the server may not have the key yet.
+            stream: Stream that is wanted, of a server with several.
 
         Raises:
             LinkError: The other end does not know the key, or does not answer.
         """
         deadline = time.monotonic() + HANDSHAKE_S
         own = os.urandom(KEY_SIZE)
-        self.send(OPEN, (key if is_first else bytes(KEY_SIZE)) + own)
+        self.send(OPEN, (key if is_first else stream) + own)
         answer = self.expect(CHALLENGE, 2 * KEY_SIZE, deadline)
         theirs = answer[:KEY_SIZE]
         if not hmac.compare_digest(answer[KEY_SIZE:], _proof(key, b"server", own, theirs)):

@@ -103,8 +103,9 @@ class Sandbox:
         """Create a sandbox.
 
         With a command, a name, tags, an idle timeout or ``on_exit="keep"`` it is *detached*: a
-        small process of this computer, its daemon, owns it, so that other processes can attach to
-        it and its timeouts outlast this process. Any other sandbox lives in this process.
+        small process of this computer, its daemon, or on Kubernetes the pod itself, owns it, so
+        that other processes can attach to it and its timeouts outlast this process. Any other
+        sandbox lives in this process.
 
         Args:
             command: Entry command, with which the sandbox starts and ends; empty for none.

@@ -14,7 +14,7 @@ from llm_sandbox.sandbox.detached.machine import DetachedMachine
 from llm_sandbox.sandbox.detached.record import ID, OnExit, check_name
 from llm_sandbox.sandbox.detached.registry import find, find_by_name
 from llm_sandbox.sandbox.detached.request import CreateRequest, DetachedSession
-from llm_sandbox.sandbox.detached.start import attach, create
+from llm_sandbox.sandbox.detached.start import attach, create_in_daemon
 from llm_sandbox.sandbox.detached.state_dir import StateDir
 from llm_sandbox.secrets.plan import plan_secrets
 from llm_sandbox.session.config import SessionConfig
@@ -74,7 +74,7 @@ class DetachOptions:
                 idle_timeout=self.idle_timeout,
                 session=DetachedSession(str(config.lang), _serialize(config)),
             )
-            return create(backend, request)
+            return create_in_daemon(backend, request)
         except NameInUseError as error:
             error.hint = f"attach to that one, attach_session({self.name!r}), or use another name"
             raise
@@ -139,16 +139,14 @@ def find_session(
         else:
             check_name(name_or_id, "name_or_id")
             record = find_by_name(state_dir, name_or_id, _NAMESPACE)
+        if record.place is not None:
+            raise _without_session(name_or_id, record.id)
         machine = attach(state_dir, record)
     machine.lets_go = True
     try:
         detached = machine.info.request.session
         if detached is None:
-            raise ValidationError(
-                f"{name_or_id!r} is a sandbox without a session",
-                parameter="name_or_id",
-                hint=f"Sandbox.attach({record.id!r}) attaches to it",
-            )
+            raise _without_session(name_or_id, record.id)
         config = replace(
             _deserialize(detached.words),
             limits=machine.spec.limits,  # which may have changed since
@@ -167,6 +165,14 @@ def find_session(
         machine.release()
         raise
     return session
+
+
+def _without_session(name_or_id: str, sandbox_id: str) -> ValidationError:
+    return ValidationError(
+        f"{name_or_id!r} is a sandbox without a session",
+        parameter="name_or_id",
+        hint=f"Sandbox.attach({sandbox_id!r}) attaches to it",
+    )
 
 
 def _backend(machine: DetachedMachine) -> Backend:

@@ -111,7 +111,7 @@ def test_another_process_goes_on(made: tuple[str, list[str]], registry: Any) -> 
     assert until(registry.is_empty)
 
 
-@pytest.mark.parametrize("made", [*BACKENDS[:2], POD], indirect=True)
+@pytest.mark.parametrize("made", BACKENDS[:2], indirect=True)
 def test_a_killed_daemon_takes_all_with_it(made: tuple[str, list[str]], registry: Any) -> None:
     _, (sandbox_id, _, _) = made
     sandbox = Sandbox.attach(sandbox_id)

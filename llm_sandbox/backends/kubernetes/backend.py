@@ -9,9 +9,12 @@ from llm_sandbox.backends.base import Control, Isolation, Machine, MachineSpec, 
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.image_machine import supervisor_command
 from llm_sandbox.backends.inventory import Inventory
+from llm_sandbox.backends.kept import Place
 from llm_sandbox.backends.kubernetes.cluster import ApiError, Cluster
 from llm_sandbox.backends.kubernetes.existing_pod import AttachedPodLaunch, ExistingPod
 from llm_sandbox.backends.kubernetes.inventory import PodInventory
+from llm_sandbox.backends.kubernetes.kept_machine import KeptPodHost, KeptPodMachine
+from llm_sandbox.backends.kubernetes.kept_pods import KeptPods, place_of
 from llm_sandbox.backends.kubernetes.launch import PodLaunch
 from llm_sandbox.backends.kubernetes.layers import PodLayers
 from llm_sandbox.backends.kubernetes.link import relay_command
@@ -70,6 +73,10 @@ class KubernetesOptions(ContainerOptions):
     def is_attached(self) -> bool:
         """True if sandboxes enter pods that exist already."""
         return self.container_id is not None or self.pod.warm_pool is not None
+
+
+_Kept = tuple[str, bytes]
+"""Id and key of a machine that outlives this process."""
 
 
 class _Connection:
@@ -149,6 +156,8 @@ class KubernetesBackend(SupervisedBackend):
         self.pooled = False
         self._client = client
         self._connection = _Connection(client, self.options.pod)
+        if client is None and not self.options.is_attached:
+            self.keeper = KeptPods(self)
 
     def _after_fork(self) -> None:
         super()._after_fork()
@@ -256,10 +265,35 @@ class KubernetesBackend(SupervisedBackend):
         return self._isolation(self._plan(MachineSpec()), Control("enforced", "a network policy"))
 
     def create(self, spec: MachineSpec) -> Machine:
+        return self._create_reviewed(spec)
+
+    def create_kept(self, spec: MachineSpec, machine_id: str, key: bytes) -> KeptPodMachine:
+        """Create a machine that can outlive this process; see `Keeper.create`."""
+        machine = self._create_reviewed(spec, (machine_id, key))
+        assert isinstance(machine, KeptPodMachine)  # noqa: S101 - what was asked for
+        return machine
+
+    def confinement_of(self, spec: MachineSpec) -> tuple[Mapping[str, Any], str]:
+        """Return the confinement of programs of a machine, and the name of its image."""
+        plan = self._plan(spec)
+        return self._confinement(plan), plan.image
+
+    @property
+    def relay(self) -> Sequence[str]:
+        """Command line of the relay to process 1 of its pods."""
+        return relay_command(self._runtime())
+
+    def hold(self, host: SupervisorHost) -> None:
+        """Disconnect from a supervisor at the end of this process."""
+        with self._lock:
+            self._hosts.add(host)
+        _used.add(self)
+
+    def _create_reviewed(self, spec: MachineSpec, kept: _Kept | None = None) -> Machine:
         refuse_mounts(spec.mounts, spec.gpu, self.name, _NO_MOUNTS)
         access = self._connection.access
         try:
-            machine = self._create_proved(spec)
+            machine = self._create_proved(spec, kept)
         except ApiError as error:
             if error.status == 403:
                 access.require(error)
@@ -271,17 +305,17 @@ class KubernetesBackend(SupervisedBackend):
             raise
         return machine
 
-    def _create_proved(self, spec: MachineSpec) -> PodMachine:
+    def _create_proved(self, spec: MachineSpec, kept: _Kept | None) -> PodMachine:
         """Create a machine whose network was proved to be as it is asked for."""
         if self.options.container_id is not None:
             return self._attach(spec, self.options.container_id)
         if self.options.pod.warm_pool is not None:
             return self._claim(spec, self.options.pod.warm_pool)
         if spec.network == "open":
-            return self._create(spec)
+            return self._create(spec, kept)
         policy = self._connection.policy
         policy.ensure()
-        machine = self._create(spec)
+        machine = self._create(spec, kept)
         try:
             policy.prove(
                 machine, lambda: self._create(MachineSpec(network="open", limits=spec.limits))
@@ -295,16 +329,17 @@ class KubernetesBackend(SupervisedBackend):
             raise
         return machine
 
-    def _create(self, spec: MachineSpec) -> PodMachine:
-        plan = self._plan(spec)
+    def _create(self, spec: MachineSpec, kept: _Kept | None = None) -> PodMachine:
+        plan = self._plan(spec, keeps=kept is not None)
         pods = self.pods
         given = self.options.pod
         launch = PodLaunch(
             pods,
             plan,
-            relay_command(self._runtime()),
+            self.relay,
             start_s=given.start_timeout,
             orphan_after=given.orphan_after,
+            key=None if kept is None else kept[1],
         )
         control = (
             Control("absent", "the pod's network is open")
@@ -318,6 +353,9 @@ class KubernetesBackend(SupervisedBackend):
             lambda: launch.name,
             plan.image,
             self._confinement(plan),
+            keep=None
+            if kept is None
+            else lambda: (kept[0], place_of(self, launch.name, launch.uid, plan.container)),
         )
 
     def _claim(self, spec: MachineSpec, warm_pool: str) -> PodMachine:
@@ -360,8 +398,9 @@ class KubernetesBackend(SupervisedBackend):
         confinement: Mapping[str, Any],
         release: Callable[[], None] | None = None,
         no_rules: str | None = None,
+        keep: Callable[[], tuple[str, Place]] | None = None,
     ) -> PodMachine:
-        host = SupervisorHost(
+        host = (SupervisorHost if keep is None else KeptPodHost)(
             launch,
             backend=self.name,
             channel=launch.control_pair.host_end,
@@ -373,28 +412,30 @@ class KubernetesBackend(SupervisedBackend):
             if release is not None:
                 release()
 
+        given: dict[str, Any] = {
+            "pods": self.pods,
+            "pod": pod(),
+            "image": image,
+            "confinement": confinement,
+            "loaded": host.zygote_settled,
+            "guest": launch.root,
+            "no_rules": no_rules,
+        }
+        machine: PodMachine
         try:
-            machine = PodMachine(
-                host.connection,
-                spec,
-                isolation,
-                pods=self.pods,
-                pod=pod(),
-                image=image,
-                confinement=confinement,
-                loaded=host.zygote_settled,
-                on_destroyed=on_destroyed,
-                guest=launch.root,
-                no_rules=no_rules,
-            )
+            if keep is None:
+                given["on_destroyed"] = on_destroyed
+                machine = PodMachine(host.connection, spec, isolation, **given)
+            else:
+                given["machine_id"], given["place"] = keep()
+                given["owns"] = lambda owns: setattr(launch, "deletes", owns)
+                machine = KeptPodMachine(host.connection, spec, isolation, **given)
         except BaseException:
             host.connection.close()
             raise
         host.machines[machine.id] = machine
-        with self._lock:
-            self._hosts.add(host)
         # At exit it waits for its pods, so it has to live until then.
-        _used.add(self)
+        self.hold(host)
         return machine
 
     def try_admission(self) -> None:
@@ -411,12 +452,11 @@ class KubernetesBackend(SupervisedBackend):
         """Name of the image of its pods, unless their manifest has another."""
         return self.options.image or image_name(self.options.lang)
 
-    def _plan(self, spec: MachineSpec) -> PodPlan:
+    def _plan(self, spec: MachineSpec, *, keeps: bool = False) -> PodPlan:
         given = self.options
         runtime = self._runtime()
-        command = supervisor_command(
-            runtime, spec=spec, pod={"orphan_after": given.pod.orphan_after}
-        )
+        pod = {"orphan_after": given.pod.orphan_after, **({"keeps": True} if keeps else {})}
+        command = supervisor_command(runtime, spec=spec, pod=pod)
         return plan_pod(
             spec,
             given.pod,
@@ -426,6 +466,7 @@ class KubernetesBackend(SupervisedBackend):
             version=self.pods.cluster.version,
             labels={NETWORK: spec.network},
             annotations={},
+            is_kept=keeps,
         )
 
     def _runtime(self) -> tuple[str, ...]:

@@ -10,13 +10,15 @@ from typing import Any, Final
 from llm_sandbox.backends.inventory import Decision, Inventory, Owner, Resource
 from llm_sandbox.backends.kubernetes.network_policy import NETWORK
 from llm_sandbox.backends.kubernetes.pod_status import is_finished
-from llm_sandbox.backends.kubernetes.pods import PROCESS, START_BY, Pods
+from llm_sandbox.backends.kubernetes.pods import KEPT, PROCESS, START_BY, Pods
 from llm_sandbox.exceptions import BackendError, SandboxError
 
 __all__ = ["PodInventory"]
 
 _NEWLY_FINISHED_S: Final = 30.0
 """Seconds for which a finished pod is left to its own client, who reads how it ended."""
+_FINISHED_KEPT_S: Final = 3600.0
+"""The same for a detached pod, which has no process: the next one of its user reads it."""
 _LATE: Final = datetime.timedelta(minutes=1)
 """Time beyond its own limit that a pod has to start, as clocks differ."""
 _AT_ONCE: Final = 50
@@ -103,6 +105,7 @@ def _resource(pod: Mapping[str, Any]) -> Resource:
         labels={
             **({} if finished is None else {_FINISHED: finished.isoformat()}),
             **({_STARTS_BY: annotations[START_BY]} if START_BY in annotations else {}),
+            **({KEPT: "true"} if KEPT in (metadata.get("labels") or {}) else {}),
         },
     )
 
@@ -121,13 +124,18 @@ def _judge(one: Resource, now: datetime.datetime) -> tuple[bool, str]:
     if one.owner_state == "dead":
         return True, f"{whose}, which made it, has ended"
     finished = _moment(one.labels.get(_FINISHED))
+    is_kept = KEPT in one.labels
     if finished is not None:
-        if now - finished > datetime.timedelta(seconds=_NEWLY_FINISHED_S):
+        known_for = _FINISHED_KEPT_S if is_kept else _NEWLY_FINISHED_S
+        if now - finished > datetime.timedelta(seconds=known_for):
             return True, "it has ended"
-        return False, "it has just ended, and its process may still read how"
+        whose_end = "its user" if is_kept else "its process"
+        return False, f"it has just ended, and {whose_end} may still read how"
     starts_by = _moment(one.labels.get(_STARTS_BY))
     if one.state == "pending" and starts_by is not None and now > starts_by + _LATE:
         return True, "it did not start in time"
+    if is_kept:
+        return False, "it is detached, and ends by itself or by its user"
     if one.owner_state == "alive":
         return False, f"{whose} uses it"
     where = f"made on {one.owner.host}" if one.owner is not None else "made elsewhere"

@@ -40,6 +40,7 @@ class PodLaunch:
         relay: Command line of the relay to process 1.
         start_s: Seconds within which it has to run.
         orphan_after: Seconds without a connection after which it ends by itself.
+        key: Key of a pod that outlives this process; None for one that ends with it.
     """
 
     def __init__(
@@ -50,24 +51,37 @@ class PodLaunch:
         *,
         start_s: float,
         orphan_after: float,
+        key: bytes | None = None,
     ) -> None:
         self._pods = pods
+        self._key = key
         self._plan = plan
         self._relay = relay
         self._start_s = start_s
         self._patience_s = orphan_after - RESERVE_S
         self.control_pair = ControlPair()
+        self.deletes = True
+        """Whether the pod is deleted when the connection has ended."""
         self.name = ""
         """The pod's name; empty until it is created."""
         self.root = GUEST_ROOT
         """Folder of the runtime."""
-        self._uid = ""
+        self.uid = ""
+        """The pod's uid; empty until it is created."""
 
     def __call__(self, far: socket.socket, log: IO[bytes]) -> RelayedSupervisor:
-        pod = self._pods.create(self._plan.manifest, start_s=self._start_s)
-        self.name, self._uid = pod["metadata"]["name"], pod["metadata"]["uid"]
+        is_kept = self._key is not None
+        pod = self._pods.create(self._plan.manifest, start_s=self._start_s, is_kept=is_kept)
+        self.name, self.uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         near, local = socket.socketpair()
-        link = PodLink(local, lambda: self._connect(log), self._find_end, self._patience_s)
+        link = PodLink(
+            local,
+            lambda: self._connect(log),
+            self._find_end,
+            self._patience_s,
+            self._key,
+            brings_key=is_kept,
+        )
         try:
             self._wait_until_started(link)
         except BaseException:
@@ -79,8 +93,9 @@ class PodLaunch:
 
         def at_end() -> SupervisorEnd | None:
             end = link.close()
-            with contextlib.suppress(SandboxError):
-                self.delete()
+            if self.deletes:
+                with contextlib.suppress(SandboxError):
+                    self.delete()
             return end
 
         link.start()
@@ -100,7 +115,7 @@ class PodLaunch:
             BackendUnavailableError: The server does not answer.
         """
         if self.name:
-            self._pods.delete(self.name, self._uid)
+            self._pods.delete(self.name, self.uid)
 
     def _connect(self, log: IO[bytes] | None) -> ExecStream:
         pods = self._pods
@@ -112,7 +127,7 @@ class PodLaunch:
         """Return how the pod ended; None while it runs, or while nobody knows."""
         with contextlib.suppress(SandboxError):
             pod = self._pods.find(self.name)
-            if pod is not None and pod["metadata"]["uid"] != self._uid:
+            if pod is not None and pod["metadata"]["uid"] != self.uid:
                 pod = None
             return find_end(pod, self._plan.container)
         return None

@@ -13,6 +13,7 @@ from llm_sandbox.backends.kubernetes.exec_stream import ExecStream
 from llm_sandbox.backends.python_environment import GUEST_ROOT
 from llm_sandbox.guest.resumable import (
     KEY_SIZE,
+    NO_STREAM,
     FramedConnection,
     LinkError,
     ResumableStream,
@@ -55,6 +56,8 @@ class PodLink:
         find_end: Returns how the pod ended; None while it runs, or while nobody knows.
         patience_s: Seconds after a cut for which it is connected again.
         key: Key that process 1 knows already; None to bring one.
+        brings_key: Whether process 1 does not know the key yet.
+        stream: Stream that is wanted, of a process 1 that has several.
     """
 
     def __init__(
@@ -64,14 +67,18 @@ class PodLink:
         find_end: Callable[[], SupervisorEnd | None],
         patience_s: float,
         key: bytes | None = None,
+        *,
+        brings_key: bool = False,
+        stream: bytes = NO_STREAM,
     ) -> None:
+        self._wanted = stream
         self._closing = threading.Event()
         self._stream = ResumableStream(local, self._closing.is_set)
         self._connect = connect
         self._find_end = find_end
         self._patience_s = patience_s
         self._key = key or os.urandom(KEY_SIZE)
-        self._is_first = key is None
+        self._is_first = key is None or brings_key
         self._connected: tuple[FramedConnection, int] | None = None
         self._end: SupervisorEnd | None = None
         self._thread = threading.Thread(target=self._run, name="llm-sandbox-link", daemon=True)
@@ -106,7 +113,10 @@ class PodLink:
         stream = self._connect()
         try:
             framed = FramedConnection(stream)
-            passed_on = framed.introduce(self._key, self._stream.received, is_first=self._is_first)
+            received = self._stream.received
+            passed_on = framed.introduce(
+                self._key, received, is_first=self._is_first, stream=self._wanted
+            )
         except BaseException:
             stream.close()
             raise

@@ -32,6 +32,7 @@ class PodMachine(ImageMachine):
         image: The image's name.
         guest: Folder of the guest's code inside.
         no_rules: Reason why its network takes no rules; None where it does.
+        machine_id: Unique identifier; None for the pod's name.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class PodMachine(ImageMachine):
         on_destroyed: Callable[[SupervisedMachine], None],
         guest: str = GUEST_ROOT,
         no_rules: str | None = None,
+        machine_id: str | None = None,
     ) -> None:
         self.guest = guest
         self.pods = pods
@@ -71,7 +73,7 @@ class PodMachine(ImageMachine):
             spec,
             isolation,
             guest=guest,
-            machine_id=pod,
+            machine_id=machine_id or pod,
             confinement=confinement,
             loaded=loaded,
             on_destroyed=on_destroyed,
@@ -96,7 +98,7 @@ class PodMachine(ImageMachine):
                 "a network with rules",
                 self.isolation.backend,
                 self._no_rules,
-                hint="use a pod of its own for each sandbox, or the bubblewrap backend",
+                hint="make another sandbox with these rules, in a pod of its own",
             )
         stream, port = listen_for_proxy(self._request, self.id)
         self._proxy_env = proxy_variables(port)

@@ -82,6 +82,7 @@ def plan_pod(
     version: tuple[int, int],
     labels: Mapping[str, str],
     annotations: Mapping[str, str],
+    is_kept: bool = False,
 ) -> PodPlan:
     """Merge the specification of a machine with the options of the caller.
 
@@ -94,6 +95,7 @@ def plan_pod(
         version: Version of the server.
         labels: Labels of the pod.
         annotations: Annotations of the pod.
+        is_kept: Whether it outlives this process.
 
     Raises:
         ValidationError: A quantity in the manifest is malformed.
@@ -153,7 +155,8 @@ def plan_pod(
     if spec.network == "blocked":
         # No server of names: the address answers nothing.
         pod |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["127.0.0.1"]}}
-    if spec.timeout_s is not None:
+    # The cluster could not be told of a later deadline, which clients of a kept pod may set.
+    if spec.timeout_s is not None and not is_kept:
         pod["activeDeadlineSeconds"] = int(spec.timeout_s) + _BACKSTOP_S
     if version >= _USER_NAMESPACES:
         pod["hostUsers"] = False

@@ -11,13 +11,15 @@ from llm_sandbox.backends.kubernetes.cluster import ApiError, Cluster
 from llm_sandbox.backends.kubernetes.manifest import MANAGED_BY
 from llm_sandbox.exceptions import SandboxError
 
-__all__ = ["OWNER", "PROCESS", "START_BY", "Pods"]
+__all__ = ["KEPT", "OWNER", "PROCESS", "START_BY", "Pods"]
 
 OWNER: Final = "llm-sandbox/owner"
 """Label with the id of the process that a pod belongs to."""
 _NONCE: Final = "llm-sandbox/nonce"
 START_BY: Final = "llm-sandbox/start-by"
 """Annotation with the time until which a pod has to run."""
+KEPT: Final = "llm-sandbox/detached"
+"""Label of pods that belong to no process."""
 PROCESS: Final = "llm-sandbox/process"
 """Annotation with the process that has created it; see `backends.inventory.Owner`."""
 _PAGE: Final = 200
@@ -40,7 +42,12 @@ class Pods:
         self._path = f"/api/v1/namespaces/{namespace}/pods"
 
     def create(
-        self, manifest: Mapping[str, Any], *, start_s: float, dry_run: bool = False
+        self,
+        manifest: Mapping[str, Any],
+        *,
+        start_s: float,
+        dry_run: bool = False,
+        is_kept: bool = False,
     ) -> dict[str, Any]:
         """Create a pod under a new name, and return it. A repeated request creates no second one.
 
@@ -48,6 +55,7 @@ class Pods:
             manifest: The manifest, without a name.
             start_s: Seconds within which it has to run; afterwards anybody may remove it.
             dry_run: Whether only to ask if the cluster would admit it.
+            is_kept: Whether it outlives this process.
 
         Raises:
             ApiError: The server refused.
@@ -63,12 +71,17 @@ class Pods:
                 **metadata,
                 "name": name,
                 "namespace": self.namespace,
-                "labels": {**metadata["labels"], **MANAGED_BY, OWNER: self.owner},
+                "labels": {
+                    **metadata["labels"],
+                    **MANAGED_BY,
+                    **({KEPT: "true"} if is_kept else {OWNER: self.owner}),
+                },
                 "annotations": {
                     **metadata["annotations"],
                     _NONCE: nonce,
                     START_BY: start_by.isoformat(timespec="seconds"),
-                    PROCESS: str(current_owner()),
+                    # Where it is absent, no version of this library takes a process for the owner.
+                    **({} if is_kept else {PROCESS: str(current_owner())}),
                 },
             },
         }

@@ -67,6 +67,8 @@ class Record:
     """Exit code of the sandbox."""
     session: str | None = None
     """Language of the session in the sandbox; None without one."""
+    place: Mapping[str, str | None] | None = None
+    """Where its backend finds it, if it lives without a daemon."""
     format: int = FORMAT
     """Version of the record, and of the protocol of the daemon."""
 
@@ -89,6 +91,8 @@ class Record:
             raise _refusal("is not JSON") from None
         if isinstance(found, dict) and found.get("format") == 1:
             found = {"session": None, "daemon": found.pop("keeper", None)} | found
+        if isinstance(found, dict):
+            found = {"place": None} | found  # absent where the daemon is of an earlier version
         if not isinstance(found, dict) or set(found) != {item.name for item in fields(cls)}:
             raise _refusal("has other fields")
         for name, is_fine in _CHECKS.items():
@@ -118,6 +122,10 @@ def _or_none(check: Any) -> Any:
     return lambda value: value is None or check(value)
 
 
+def _is_entry(item: tuple[object, object]) -> bool:
+    return _text(item[0]) and (item[1] is None or _text(item[1]))
+
+
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and _NAME.fullmatch(value) is not None
 
@@ -141,6 +149,7 @@ _CHECKS: dict[str, Any] = {
     "end_reason": _or_none(_text),
     "exit_code": _or_none(_whole),
     "session": _or_none(_text),
+    "place": _or_none(lambda value: isinstance(value, dict) and all(map(_is_entry, value.items()))),
     "format": lambda value: value in (1, FORMAT),
 }
 

@@ -4,6 +4,9 @@ Of every one that lives there are four files: ``ID.json``, its record; ``ID.lock
 holds for as long as it lives, so that nobody needs to trust a process number; ``ID.sock``, where
 the daemon listens; and for a moment ``ID.json.new``. Of one that has ended there are its record,
 ``ID.out`` and ``ID.err``. One whose lock is free and that has not ended has lost its daemon.
+
+One that lives without a daemon (`self_kept`) has a record with its ``place``, and ``ID.key``. It
+counts as alive until somebody who has asked its backend writes down its end.
 """
 
 import contextlib
@@ -11,7 +14,8 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import (
@@ -32,7 +36,9 @@ __all__ = [
     "find_ended",
     "last_output",
     "live_records",
+    "mark_ended",
     "register",
+    "rewrite",
     "sweep",
 ]
 
@@ -41,6 +47,8 @@ _STREAMS = (".out", ".err")
 _SUFFIXES = (
     ".json",
     ".json.new",
+    ".key",
+    ".key.new",
     ".sock",
     ".lock",
     *_STREAMS,
@@ -95,7 +103,7 @@ def register(state_dir: StateDir, record: Record) -> Registration:
                 record.name is not None
                 and (other.name, other.namespace) == (record.name, record.namespace)
                 and other.state != "ended"
-                and _is_alive(state_dir, other.id)
+                and _lives(state_dir, other)
             ):
                 raise NameInUseError(record.name, record.namespace, backend=other.backend)
         lock = state_dir.take_lock(f"{record.id}.lock")
@@ -123,7 +131,7 @@ def live_records(
             if record.state == "running"
             and (namespace is None or record.namespace == namespace)
             and wanted.items() <= dict(record.tags).items()
-            and _is_alive(state_dir, record.id)
+            and _lives(state_dir, record)
         ]
     return sorted(found, key=lambda record: (record.created_at, record.id), reverse=True)
 
@@ -146,7 +154,7 @@ def find(state_dir: StateDir, sandbox_id: object) -> Record:
         record = _read(state_dir, sandbox_id)
         if record is None:
             raise SandboxNotFoundError(sandbox_id)
-        if record.state == "ended" or not _is_alive(state_dir, sandbox_id):
+        if record.state == "ended" or not _lives(state_dir, record):
             raise _ended(sandbox_id, record)
         return record
 
@@ -218,9 +226,9 @@ def sweep(state_dir: StateDir, *, everything: bool = False) -> list[Record | str
     with state_dir.locked():
         ids = {name.partition(".")[0] for name in state_dir.names() if name.endswith(_SUFFIXES)}
         for one in sorted(filter(ID.fullmatch, ids)):
-            if _is_alive(state_dir, one):
-                continue
             record = _read(state_dir, one)
+            if _is_alive(state_dir, one) or (record is not None and _lives(state_dir, record)):
+                continue
             if record is not None and record.state == "ended":
                 remembered.append(record)
                 continue
@@ -237,6 +245,43 @@ def sweep(state_dir: StateDir, *, everything: bool = False) -> list[Record | str
 def _forget(state_dir: StateDir, sandbox_id: str) -> None:
     for suffix in _SUFFIXES:
         state_dir.remove(sandbox_id + suffix)
+
+
+def rewrite(state_dir: StateDir, sandbox_id: str, **changes: Any) -> None:
+    """Change the record of a sandbox without a daemon, if it has not ended."""
+    with state_dir.locked():
+        record = _read(state_dir, sandbox_id)
+        if record is not None and record.state == "running":
+            state_dir.write(f"{sandbox_id}.json", replace(record, **changes).to_json())
+
+
+def mark_ended(
+    state_dir: StateDir, record: Record, reason: str, exit_code: int | None, *, remembered: bool
+) -> None:
+    """Write down the end of a sandbox without a daemon, whose key is removed.
+
+    Args:
+        state_dir: Folder of the registry.
+        record: Its record.
+        reason: Why it has ended.
+        exit_code: Its exit code.
+        remembered: Whether the record remains, for queries about the end.
+    """
+    with state_dir.locked():
+        found = _read(state_dir, record.id)
+        if found is None or found.state == "ended":
+            return
+        _forget(state_dir, record.id)
+        if remembered:
+            last = replace(found, state="ended", end_reason=reason, exit_code=exit_code)
+            state_dir.write(f"{record.id}.json", last.to_json())
+
+
+def _lives(state_dir: StateDir, record: Record) -> bool:
+    """Return whether a sandbox that has not ended lives; called while the registry is locked."""
+    if record.place is not None:
+        return record.state != "ended"
+    return _is_alive(state_dir, record.id)
 
 
 def _is_alive(state_dir: StateDir, sandbox_id: str) -> bool:
@@ -282,8 +327,13 @@ logger = logging.getLogger(__name__)
 def clean() -> list[str]:
     """Clean up after daemons that were killed; return the ids of their sandboxes.
 
-    Their processes have ended with them. Their containers and expired snapshots are removed.
+    Their processes have ended with them. Their containers and expired snapshots are removed, and so
+    is what is left of sandboxes without a daemon that have ended.
     """
+    # Not before: most users have none.
+    from llm_sandbox.sandbox.detached.self_kept import settle
+
+    settle()
     with StateDir() as state_dir:
         lost = sweep(state_dir, everything=True)
     for one in lost:

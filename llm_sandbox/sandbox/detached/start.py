@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
-from llm_sandbox.backends.base import Backend
+from llm_sandbox.backends.base import Backend, Machine
 from llm_sandbox.backends.options.container_options import ContainerOptions
 from llm_sandbox.backends.registry import get_backend
 from llm_sandbox.exceptions import (
@@ -32,11 +32,12 @@ from llm_sandbox.sandbox.detached.machine import DetachedMachine
 from llm_sandbox.sandbox.detached.record import FORMAT, Record, check_name, check_tags
 from llm_sandbox.sandbox.detached.registry import find, find_by_name, live_records
 from llm_sandbox.sandbox.detached.request import CreateRequest, SandboxInfo
+from llm_sandbox.sandbox.detached.self_kept import attach_kept, create_kept, is_self_kept
 from llm_sandbox.sandbox.detached.state_dir import StateDir
 from llm_sandbox.settings import Settings
 from llm_sandbox.settings.sources import CONFIG, variables_of
 
-__all__ = ["attach", "attach_all", "attach_by_id", "attach_by_name", "create"]
+__all__ = ["attach", "attach_all", "attach_by_id", "attach_by_name", "create", "create_in_daemon"]
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +82,19 @@ _INHERITED = frozenset(
 _INHERITED_PREFIXES = ("LC_", "XDG_")
 
 
-def create(backend: Backend, request: CreateRequest) -> DetachedMachine:
+def create(backend: Backend, request: CreateRequest) -> Machine:
+    """Create a machine that outlives this process, by a daemon unless its supervisor keeps it.
+
+    Raises:
+        As `create_in_daemon`.
+    """
+    options = _options(backend)
+    if not is_self_kept(backend, request):
+        return create_in_daemon(backend, request)
+    return create_kept(backend, replace(request, backend=backend.name, options=options))  # type: ignore[no-any-return]
+
+
+def create_in_daemon(backend: Backend, request: CreateRequest) -> DetachedMachine:
     """Start a daemon that creates a machine.
 
     Args:
@@ -223,25 +236,25 @@ def attach(state_dir: StateDir, record: Record) -> DetachedMachine:
     return DetachedMachine(client, info)
 
 
-def attach_by_id(sandbox_id: str) -> DetachedMachine:
-    """Connect to the daemon of a sandbox; see `Sandbox.attach`."""
+def attach_by_id(sandbox_id: str) -> Machine:
+    """Connect to a sandbox; see `Sandbox.attach`."""
     with StateDir() as state_dir:
         return _attach(state_dir, find(state_dir, sandbox_id))
 
 
-def attach_by_name(name: str, namespace: str) -> DetachedMachine:
-    """Connect to the daemon of a sandbox; see `Sandbox.from_name`."""
+def attach_by_name(name: str, namespace: str) -> Machine:
+    """Connect to a sandbox; see `Sandbox.from_name`."""
     check_name(name, "name")
     check_name(namespace, "namespace")
     with StateDir() as state_dir:
         return _attach(state_dir, find_by_name(state_dir, name, namespace))
 
 
-def attach_all(tags: Mapping[str, str] | None, namespace: str | None) -> list[DetachedMachine]:
-    """Connect to the daemons of all sandboxes that match; see `Sandbox.list`."""
+def attach_all(tags: Mapping[str, str] | None, namespace: str | None) -> list[Machine]:
+    """Connect to all sandboxes that match; see `Sandbox.list`."""
     if namespace is not None:
         check_name(namespace, "namespace")
-    machines = []
+    machines: list[Machine] = []
     with StateDir() as state_dir:
         for record in live_records(state_dir, check_tags(tags), namespace):
             try:
@@ -251,7 +264,11 @@ def attach_all(tags: Mapping[str, str] | None, namespace: str | None) -> list[De
     return machines
 
 
-def _attach(state_dir: StateDir, record: Record) -> DetachedMachine:
-    machine = attach(state_dir, record)
+def _attach(state_dir: StateDir, record: Record) -> Machine:
+    machine: Machine
+    if record.place is not None:
+        machine = attach_kept(state_dir, record)
+    else:
+        machine = attach(state_dir, record)
     machine.lets_go = True
     return machine
