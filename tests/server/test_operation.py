@@ -86,6 +86,8 @@ class TestOptions:
             Quotas(sandboxes=-1)
         with pytest.raises(ValidationError, match="longest_s"):
             ServerOptions(longest_s=0)
+        with pytest.raises(ValidationError, match="longest_program_s"):
+            ServerOptions(longest_program_s=0)
 
 
 class TestHealth:
