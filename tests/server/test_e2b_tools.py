@@ -1,4 +1,4 @@
-"""Tools for E2B of agent frameworks, unmodified, against a server: each does what it is made for."""
+"""Tools for E2B of agent frameworks, unmodified, against a server: each does what it is for."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from llm_sandbox.security import scan
 from llm_sandbox.server.answers import in_thread
 from llm_sandbox.server.keys import DEFAULT_SCOPES, Key, KeyFile
 from llm_sandbox.server.v1.access import Access, json_response
-from llm_sandbox.server.v1.models import ScanRequest
 from llm_sandbox.server.v1.evaluation_limits import most_of
+from llm_sandbox.server.v1.models import ScanRequest
 from llm_sandbox.server.v1.session_options import limits_of
 
 __all__ = [

@@ -97,9 +97,7 @@ class TestAttacks:
                 return text(client.run("'heard'"))
 
         async with contextlib.AsyncExitStack() as stack:
-            idle = []
-            for _ in range(IDLE):
-                idle.append(await stack.enter_async_context(mine.listener(python)))
+            idle = [await stack.enter_async_context(mine.listener(python)) for _ in range(IDLE)]
             assert IDLE == mine.model(python)["connections"]
             assert "'heard'" == await asyncio.to_thread(heard)
             for one in (idle[0], idle[-1]):
