@@ -77,6 +77,15 @@ def serve(
         float,
         Option("--longest", help="Longest life of a sandbox in seconds.", metavar="S"),
     ] = 86_400.0,
+    longest_program: Annotated[
+        float,
+        Option(
+            "--longest-program",
+            help="Longest time of one test of an evaluation, or program of SandboxFusion or "
+            "Piston, in seconds.",
+            metavar="S",
+        ),
+    ] = 3600.0,
     drain: Annotated[
         float,
         Option("--drain", help="Seconds that running code gets at the end.", metavar="S"),
@@ -113,6 +122,7 @@ def serve(
             network="internet" if network == "internet" else "blocked",
             templates=dict(_template(text) for text in template or ()),
             longest_s=longest,
+            longest_program_s=longest_program,
             domain=domain,
             quotas=Quotas(sandboxes=sandboxes, programs=programs),
             drain_s=drain,

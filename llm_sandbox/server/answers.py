@@ -1,5 +1,6 @@
 """Requests and answers: bodies within limits, work in threads, streams, statuses of errors."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
@@ -229,7 +230,7 @@ class EventStream:
         is_gone = False
 
         async def emit(data: bytes) -> None:
-            with anyio.fail_after(_SLOWEST_READER_S):
+            async with asyncio.timeout(_SLOWEST_READER_S):
                 await send({"type": "http.response.body", "body": data, "more_body": True})
 
         async def listen() -> None:

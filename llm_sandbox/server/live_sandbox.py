@@ -247,6 +247,11 @@ class LiveSandbox:
                 return self._contexts[context_id]
         raise SandboxNotFoundError(f"context {context_id}", hint=None)
 
+    def find_default(self, language: str | None) -> Context | None:
+        """Return the interpreter for code without a context if there is one; it never waits."""
+        found = self._defaults.get(language or self.language)
+        return found if found is not None and found.id in self._contexts else None
+
     def default_context(self, language: str | None) -> Context:
         """Return the interpreter for code without a context, made when it is first needed."""
         with self._lock:

@@ -75,6 +75,9 @@ class ServerOptions:
     """Seconds until a sandbox ends for which its client names none."""
     longest_s: float = 86_400.0
     """The longest timeout that a client may set, in seconds."""
+    longest_program_s: float = 3600.0
+    """The longest that a program of the APIs without sandboxes may take by the clock, in seconds: a
+    test of an evaluation, a program of SandboxFusion or Piston, and their compilation."""
     domain: str | None = None
     """Domain below which each port of a sandbox has a name, ``PORT-ID.DOMAIN``; None for none."""
     quotas: Quotas = field(default_factory=Quotas)
@@ -108,7 +111,8 @@ class ServerOptions:
             )
         for template in self.templates.values():
             registry.load(template.lang)
-        for name in ("timeout_s", "longest_s", "drain_s", "body_bytes", "file_bytes"):
+        names = ("timeout_s", "longest_s", "longest_program_s", "drain_s")
+        for name in (*names, "body_bytes", "file_bytes"):
             if not getattr(self, name) > 0:
                 raise ValidationError(
                     f"invalid {name}: expected a positive number, got {getattr(self, name)!r}",

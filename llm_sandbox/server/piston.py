@@ -39,7 +39,6 @@ ALIASES = {
 """Other names of languages."""
 
 _SLACK_S = 20.0
-_MOST_MS = 3_600_000
 _MOST_ARGUMENTS = 1000
 _REFUSED = ("run_cpu_time", "compile_cpu_time", "compile_memory_limit")
 """Limits that are refused unless they are absent or -1: a step has the time and the memory of all
@@ -90,7 +89,7 @@ class _Piston:
         """Run a program."""
         tenant = self._tenant(request)
         body = await read_object(request, self._fleet.options.body_bytes)
-        program = _program(body)
+        program = _program(body, self._fleet.options.longest_program_s)
         patience_s = program.compile_timeout_s + program.run_timeout_s + _SLACK_S
         outcome = await in_long_thread(run_program, self._fleet, tenant, program, patience_s)
         answer: dict[str, object] = {"language": program.language, "version": VERSION}
@@ -103,7 +102,7 @@ class _Piston:
         return JSONResponse(answer)
 
 
-def _program(body: Mapping[str, Any]) -> WholeProgram:
+def _program(body: Mapping[str, Any], longest_s: float) -> WholeProgram:
     names = {alias: name for name, aliases in ALIASES.items() for alias in aliases}
     given = body.get("language")
     language = names.get(str(given), str(given))
@@ -137,8 +136,8 @@ def _program(body: Mapping[str, Any]) -> WholeProgram:
         name=main if main is not None and main.endswith(".py") else None,
         # Files without a name have these there.
         files={path or f"file{n}.code": data for n, (path, data) in enumerate(others, 1)},
-        compile_timeout_s=_seconds(body, "compile_timeout", 10_000),
-        run_timeout_s=_seconds(body, "run_timeout", 3_000),
+        compile_timeout_s=_seconds(body, "compile_timeout", 10.0, longest_s),
+        run_timeout_s=_seconds(body, "run_timeout", 3.0, longest_s),
         memory_bytes=memory if memory > 0 else None,
     )
 
@@ -173,11 +172,14 @@ def _file(item: object) -> tuple[str | None, bytes]:
     return None if name is None else check_path(name), data
 
 
-def _seconds(body: Mapping[str, Any], name: str, otherwise: int) -> float:
-    value = body.get(name, otherwise)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value > _MOST_MS:
-        raise ValidationError(f"{name} is a number of milliseconds", parameter=name)
-    return value / 1000 if value > 0 else otherwise / 1000
+def _seconds(body: Mapping[str, Any], name: str, otherwise: float, longest_s: float) -> float:
+    value = body.get(name, 0)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not value <= 1000 * longest_s:
+        raise ValidationError(
+            f"{name} is a number of milliseconds, at most {1000 * longest_s:g}", parameter=name
+        )
+    return value / 1000 if value > 0 else min(otherwise, longest_s)
 
 
 def _step(step: ProgramResult) -> dict[str, object]:

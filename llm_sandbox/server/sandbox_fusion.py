@@ -55,7 +55,6 @@ LANGUAGES = {
 
 _SLACK_S = 10.0
 """Seconds that clients wait beside both timeouts."""
-_LONGEST_S = 3600.0
 _MOST_FILES_BYTES = 64 << 20
 _OUT_OF_MEMORY = 137
 # Plugins of this computer's environment are none of the test's.
@@ -104,7 +103,7 @@ class _SandboxFusion:
         tenant = self._guard.principal(request.scope).tenant
         request.scope["llm_sandbox.tenant"] = tenant
         body = await read_object(request, _MOST_FILES_BYTES)
-        program = _program(body)
+        program = _program(body, self._fleet.options.longest_program_s)
         patience_s = program.compile_timeout_s + program.run_timeout_s + _SLACK_S
         try:
             outcome = await in_long_thread(
@@ -137,8 +136,9 @@ class _SandboxFusion:
             raise UnsupportedError(f"the kernel {body['kernel']!r}", reason="python3 is there")
         files = decode_files(body.get("files") or {})
         wanted = _paths(body)
-        cell_s = _seconds(body, "cell_timeout", 0.0) or None
-        total_s = _seconds(body, "total_timeout", 45.0)
+        longest_s = self._fleet.options.longest_program_s
+        cell_s = _seconds(body, "cell_timeout", 0.0, longest_s) or None
+        total_s = _seconds(body, "total_timeout", 45.0, longest_s)
         memory = _memory(body)
         answer = await in_long_thread(
             self._notebook, tenant, cells, files, wanted, cell_s, total_s, memory
@@ -182,7 +182,7 @@ class _SandboxFusion:
             self._fleet.kill(live)
 
 
-def _program(body: Mapping[str, Any]) -> WholeProgram:
+def _program(body: Mapping[str, Any], longest_s: float) -> WholeProgram:
     code, name, stdin = body.get("code"), body.get("language"), body.get("stdin")
     if not isinstance(code, str):
         raise ValidationError("invalid code: expected text", parameter="code")
@@ -201,8 +201,8 @@ def _program(body: Mapping[str, Any]) -> WholeProgram:
         name="test_main.py" if is_test else None,
         files=decode_files(body.get("files") or {}),
         fetch=_paths(body),
-        compile_timeout_s=_seconds(body, "compile_timeout", 10.0),
-        run_timeout_s=_seconds(body, "run_timeout", 10.0),
+        compile_timeout_s=_seconds(body, "compile_timeout", 10.0, longest_s),
+        run_timeout_s=_seconds(body, "run_timeout", 10.0, longest_s),
         memory_bytes=_memory(body),
     )
 
@@ -214,19 +214,20 @@ def _paths(body: Mapping[str, Any]) -> list[str]:
     return paths
 
 
-def _seconds(body: Mapping[str, Any], name: str, otherwise: float) -> float:
+def _seconds(body: Mapping[str, Any], name: str, otherwise: float, longest_s: float) -> float:
     value = body.get(name)
     if value is None:
-        return otherwise
+        return min(otherwise, longest_s)
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
-        or not 0 <= value <= _LONGEST_S
+        or not 0 <= value <= longest_s
     ):
         raise ValidationError(
-            f"invalid {name}: expected seconds, at most {_LONGEST_S:g}", parameter=name
+            f"invalid {name}: expected seconds, at most {longest_s:g}, got {str(value)[:40]!r}",
+            parameter=name,
         )
-    return float(value) or otherwise
+    return float(value) or min(otherwise, longest_s)
 
 
 def _memory(body: Mapping[str, Any]) -> int | None:

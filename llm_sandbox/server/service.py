@@ -48,6 +48,7 @@ def serve(
         OSError: The address is in use, or is none of this computer's.
     """
     guard = Guard(host, keys, options.domain)
+    _raise_open_files()
     listener = _listen(host, port)
     fleet = Fleet(options)
     try:
@@ -75,6 +76,16 @@ def serve(
     finally:
         listener.close()
         fleet.close()
+
+
+def _raise_open_files() -> None:
+    """Raise the limit of open files as far as it may be: each connection takes one."""
+    try:
+        import resource
+    except ImportError:
+        return  # systems without that module have no such limit
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _listen(host: str, port: int) -> socket.socket:

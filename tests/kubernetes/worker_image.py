@@ -44,7 +44,7 @@ def _installed() -> bytes:
     with tarfile.open(fileobj=written, mode="w") as archive:
         for name in OURS:
             archive.add(ROOT / name, f"{TARGET}/{name}", filter=_without_caches)
-        for dist in _needed("sandboxed-interpreter[server]"):
+        for dist in _needed("sandboxed-interpreter[server,kubernetes]"):
             for file in dist.files or ():
                 path = Path(str(dist.locate_file(file)))
                 if path.is_file() and ".." not in file.parts and path.suffix != ".pyc":

@@ -1,9 +1,11 @@
 """Operation of a server: keys on the command line, health, quotas, and its end."""
 
+import contextlib
 import http.client
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -20,6 +22,9 @@ from tests.server.requests import ask, create, inside
 from tests.server.servers import ROOT, Served, served, until
 
 pytestmark = pytest.mark.slow
+
+_FEW_FILES = 256
+"""Less than the connections of one of the tests."""
 
 
 def cli(*words: str) -> "subprocess.CompletedProcess[str]":
@@ -88,6 +93,26 @@ class TestOptions:
             Quotas(sandboxes=-1)
         with pytest.raises(ValidationError, match="longest_s"):
             ServerOptions(longest_s=0)
+        with pytest.raises(ValidationError, match="longest_program_s"):
+            ServerOptions(longest_program_s=0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def test_it_has_as_many_connections_as_it_may_have() -> None:
+    """The control: it was started where open files are limited to fewer than these."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.ExitStack() as stack:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_FEW_FILES, hard))
+        try:
+            server = stack.enter_context(served())
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for _ in range(_FEW_FILES):
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 30))
+        made = create(server.port)
+        assert 204 == ask(server.port, "DELETE", f"/sandboxes/{made['sandboxID']}").status
 
 
 class TestHealth:

@@ -32,9 +32,10 @@ _CLIENT = "llm-sandbox"
 _MOST_LABELS = 64
 _LONGEST_LABEL = 4096
 _PAGE = 100
+_NO_PAUSE = "sandboxes cannot be paused: create it with the timeout action kill"
 _REFUSED = {
-    "autoPause": "sandboxes cannot be paused",
-    "autoPauseMemory": "sandboxes cannot be paused",
+    "autoPause": _NO_PAUSE,
+    "autoPauseMemory": _NO_PAUSE,
     "iam": "there are no workload identities",
     "mcp": "there is no MCP gateway inside; `llm-sandbox mcp` serves that protocol",
     "volumeMounts": "clients may not mount volumes",
@@ -124,7 +125,7 @@ class _ControlPlane:
                 raise UnsupportedError(name, reason=reason)
         resume = body.get("autoResume")
         if isinstance(resume, Mapping) and resume.get("enabled"):
-            raise UnsupportedError("autoResume", reason="sandboxes cannot be paused")
+            raise UnsupportedError("autoResume", reason=_NO_PAUSE)
         template = body.get("templateID", "base")
         if not isinstance(template, str):
             raise ValidationError("invalid templateID: expected text", parameter="templateID")

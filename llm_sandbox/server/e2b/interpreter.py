@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
-from anyio import from_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -20,6 +19,7 @@ from llm_sandbox.server.api import Api
 from llm_sandbox.server.contexts import Context
 from llm_sandbox.server.e2b.cell_variables import cell_variables, check_variables
 from llm_sandbox.server.e2b.filesystem import real_path
+from llm_sandbox.server.e2b.outbox import ClientGoneError, Outbox
 from llm_sandbox.server.e2b.results import error_line, line, lines_of
 from llm_sandbox.server.fleet import Fleet
 from llm_sandbox.server.guard import RefusedError, header
@@ -38,8 +38,6 @@ LANGUAGES = {
 """Other names of languages."""
 
 _KEEPALIVE_S = 5.0
-_HELD = 64
-"""Events that wait for a slow reader; after them the program waits."""
 
 
 def make_api(fleet: Fleet) -> Api:
@@ -142,7 +140,9 @@ class _Interpreter:
             raise ValidationError("only one of context_id and language can be given")
         variables = check_variables(body.get("env_vars"))
         if context_id is None:
-            context = await in_thread(live.default_context, _language(body))
+            language = _language(body)
+            known = live.find_default(language)
+            context = known or await in_thread(live.default_context, language)
         else:
             context = live.context(str(context_id))
         execution = _Execution(self._fleet, live, context, code, variables)
@@ -177,43 +177,44 @@ class _Execution:
 
     async def produce(self, emit: Emit) -> None:
         """Run the code and send the events, as `EventStream` asks."""
-        sender, receiver = anyio.create_memory_object_stream[bytes](_HELD)
+        outbox = Outbox()
         failure: list[SandboxError] = []
 
         async def work() -> None:
-            with sender:
-                try:
-                    await in_long_thread(self._run, lambda data: from_thread.run(sender.send, data))
-                except SandboxError as error:
-                    failure.append(error)
-                except anyio.BrokenResourceError:
-                    pass  # the client has gone
+            try:
+                await in_long_thread(self._run, outbox)
+            except SandboxError as error:
+                failure.append(error)
+            except ClientGoneError:
+                pass
+            finally:
+                outbox.close()
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(work)
-            with receiver:
-                while True:
-                    data = line("keepalive")
-                    try:
-                        with anyio.move_on_after(_KEEPALIVE_S):
-                            data = await receiver.receive()
-                    except anyio.EndOfStream:
-                        break
-                    await emit(data)
+            try:
+                data, is_over = await outbox.take(_KEEPALIVE_S)
+                while not is_over:
+                    await emit(data or line("keepalive"))
                     self._live.touch()
+                    data, is_over = await outbox.take(_KEEPALIVE_S)
+            finally:
+                outbox.abandon()
         if self._live.has_ended:
+            if data:
+                await emit(data)
             # Clients learn from a cut connection that it was ended in the middle.
             raise ContainerGoneError("the sandbox has ended")
         if failure:
             error = ExecutionError(type(failure[0]).__name__, failure[0].message)
-            await emit(error_line(error))
-        await emit(line("end_of_execution"))
+            data += error_line(error)
+        await emit(data + line("end_of_execution"))
 
-    def _run(self, emit: Callable[[bytes], object]) -> None:
+    def _run(self, outbox: Outbox) -> None:
         def on_output(output: Output) -> None:
             self._has_shown_error = self._has_shown_error or isinstance(output, ErrorOutput)
             for data in lines_of(output):
-                emit(data)
+                outbox.put(data)
 
         context = self._context
         with context.lock, self._fleet.run():
@@ -222,17 +223,18 @@ class _Execution:
                 return
             try:
                 context.runs += 1
-                emit(line("number_of_executions", execution_count=context.runs))
+                count = line("number_of_executions", execution_count=context.runs)
+                outbox.put(count, can_wait=True)
                 with cell_variables(context, self._variables):
                     result = context.session.run(self._code, on_output=on_output)
             finally:
                 self._has_turn = False
         if result.dropped_bytes:
             words = f"\n[{result.dropped_bytes} bytes of output are over the limit, and left out]\n"
-            emit(line("stderr", text=words, timestamp=time.time_ns()))
+            outbox.put(line("stderr", text=words, timestamp=time.time_ns()))
         error = _hidden_error(result)
         if error is not None and not self._has_shown_error:
-            emit(error_line(error, result.stderr[-4096:]))
+            outbox.put(error_line(error, result.stderr[-4096:]))
 
 
 def _hidden_error(result: ExecutionResult) -> ExecutionError | None:

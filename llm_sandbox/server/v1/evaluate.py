@@ -1,7 +1,6 @@
 """Evaluations: the reward server of a trainer, and a worker of `HttpEngine`."""
 
 import hashlib
-from dataclasses import fields
 from functools import partial
 from typing import Any, Literal
 
@@ -12,13 +11,13 @@ from starlette.responses import Response
 from llm_sandbox.evaluation.engines.batch_worker import self_test
 from llm_sandbox.evaluation.engines.messages import encode, make_evaluator, read_sample
 from llm_sandbox.evaluation.evaluator import Evaluator
-from llm_sandbox.evaluation.limits import EvalLimits
 from llm_sandbox.evaluation.sample import Sample
-from llm_sandbox.exceptions import SandboxError, UnsupportedError, ValidationError
+from llm_sandbox.exceptions import SandboxError, ValidationError
 from llm_sandbox.server.answers import in_long_thread, in_thread
 from llm_sandbox.server.errors import QuotaExceededError
 from llm_sandbox.server.evaluations import Evaluation
 from llm_sandbox.server.v1.access import Access, json_response
+from llm_sandbox.server.v1.evaluation_limits import narrowed
 from llm_sandbox.server.v1.repetitions import idempotency_key
 from llm_sandbox.server.v1.streams import (
     DOCUMENTED,
@@ -136,23 +135,18 @@ class _Evaluations:
             UnsupportedError: A limit is more than the operator allows.
             ValidationError: A sample, a task or an option is invalid.
         """
-        samples = _checked("samples", lambda: [read_sample(record) for record in body.samples])
+        records = [self._narrowed(record) for record in body.samples]
+        samples = _checked("samples", lambda: [read_sample(record) for record in records])
         if len({sample.id for sample in samples}) < len(samples):
             raise ValidationError("invalid samples: expected different ids", parameter="samples")
         make = self._maker(tenant, body)
         # Made once here, so that what is wrong with it is an answer of this request.
         with _checked("tasks", make) as evaluator:
-            given = [sample.limits for sample in samples]
-            given += [task.limits for task in evaluator.tasks.values()]
             for sample in samples:
                 evaluator.prepare(sample)
-        for limits in filter(None, given):
-            self._check_limits(limits)
         return samples, make
 
     def _maker(self, tenant: str, body: EvaluateBody) -> partial[Evaluator]:
-        if body.limits is not None:
-            self._check_limits(_checked("limits", lambda: EvalLimits(**body.limits or {})))
         options = {
             "language": body.language,
             "preload": body.preload,
@@ -164,26 +158,21 @@ class _Evaluations:
         setup = encode(
             {
                 "options": options,
-                "tasks": body.tasks,
+                "tasks": {name: self._narrowed(task) for name, task in body.tasks.items()},
                 "tests": body.tests,
-                "limits": body.limits,
+                "limits": narrowed(self._access.options, body.limits),
                 "security_policy": body.security_policy,
             }
         )
         backend = self._fleet.backend(tenant, body.language)
         return partial(make_evaluator, setup, None, backend)
 
-    def _check_limits(self, limits: EvalLimits) -> None:
-        most = self._access.options.limits
-        asked = limits.to_machine_limits()
-        for item in fields(most):
-            if item.name in ("memory_bytes", "processes"):
-                value, allowed = getattr(asked, item.name), getattr(most, item.name)
-                if value > allowed:
-                    raise UnsupportedError(
-                        f"limits.{item.name} of {value}",
-                        reason=f"the operator of this server allows {allowed}",
-                    )
+    def _narrowed(self, record: dict[str, Any]) -> dict[str, Any]:
+        """Return a sample or a task whose limits, where it has some, are complete."""
+        limits = record.get("limits")
+        if not isinstance(limits, dict):
+            return record
+        return {**record, "limits": narrowed(self._access.options, limits)}
 
     def _check(self, tenant: str, body: EvaluateBody) -> dict[str, Any]:
         with _checked("tasks", self._maker(tenant, body)) as evaluator, self._fleet.run():

@@ -17,6 +17,7 @@ from llm_sandbox.security import scan
 from llm_sandbox.server.answers import in_thread
 from llm_sandbox.server.keys import DEFAULT_SCOPES, Key, KeyFile
 from llm_sandbox.server.v1.access import Access, json_response
+from llm_sandbox.server.v1.evaluation_limits import most_of
 from llm_sandbox.server.v1.models import ScanRequest
 from llm_sandbox.server.v1.session_options import limits_of
 
@@ -57,10 +58,14 @@ class LimitFacts(BaseModel):
     templates: list[str]
     network: str = Field(description="The most that a client may open.")
     limits: dict[str, Any] = Field(description="Limits of a session that names none: the most.")
+    evaluation: dict[str, float] = Field(description="The most of each limit of an evaluation.")
     quotas: dict[str, int]
     sandboxes: int = Field(description="Living sandboxes of the tenant.")
     timeout_s: float = Field(description="Seconds after its last use when a session ends.")
     longest_s: float = Field(description="Longest session_timeout.")
+    longest_program_s: float = Field(
+        description="Longest time of a test of an evaluation, or program without a sandbox."
+    )
     body_bytes: int
     file_bytes: int
 
@@ -155,10 +160,12 @@ class _Facts:
                 "templates": options.template_names,
                 "network": options.network,
                 "limits": asdict(limits_of(options)),
+                "evaluation": most_of(options),
                 "quotas": asdict(options.quotas),
                 "sandboxes": len(self._access.fleet.list(tenant)),
                 "timeout_s": options.timeout_s,
                 "longest_s": options.longest_s,
+                "longest_program_s": options.longest_program_s,
                 "body_bytes": options.body_bytes,
                 "file_bytes": options.file_bytes,
             }

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from websockets.asyncio.client import connect
+
 from tests.server.fronts import Front, front
 from tests.server.requests import Reply, ask
 from tests.server.servers import Served
@@ -37,3 +39,9 @@ class Gateway:
     def front(self, kernel_id: str, **options: Any) -> Iterator[Front]:
         with front(self.server.port, kernel_id, headers=self.headers, **options) as found:
             yield found
+
+    def listener(self, kernel_id: str) -> connect:
+        """A client that only listens; it has no thread of its own, so that many are cheap."""
+        url = f"ws://127.0.0.1:{self.server.port}/api/kernels/{kernel_id}/channels"
+        quiet = {"compression": None, "ping_interval": None, "max_size": None}
+        return connect(url, additional_headers=self.headers, **quiet)

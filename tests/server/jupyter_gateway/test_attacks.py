@@ -1,5 +1,6 @@
 """Attacks on the gateway, quotas and its end."""
 
+import asyncio
 import contextlib
 import os
 
@@ -87,15 +88,23 @@ class TestAttacks:
             assert "2" == text(client.run("1 + 1"))
         mine.end(kernel_id)
 
-    def test_idle_websockets_hold_up_nobody(self, mine: Gateway, python: str) -> None:
+    @pytest.mark.anyio
+    async def test_idle_websockets_hold_up_nobody(self, mine: Gateway, python: str) -> None:
         """The control: each of them is alive, and hears what the kernel says."""
-        with contextlib.ExitStack() as stack:
-            idle = [stack.enter_context(mine.front(python, compression=None)) for _ in range(IDLE)]
+
+        def heard() -> str:
             with mine.front(python) as client:
-                assert "'heard'" == text(client.run("'heard'"))
+                return text(client.run("'heard'"))
+
+        async with contextlib.AsyncExitStack() as stack:
+            idle = [await stack.enter_async_context(mine.listener(python)) for _ in range(IDLE)]
             assert IDLE == mine.model(python)["connections"]
+            assert "'heard'" == await asyncio.to_thread(heard)
             for one in (idle[0], idle[-1]):
-                one.until(lambda seen: "'heard'" == text([seen]))
+                while "'heard'" not in await asyncio.wait_for(one.recv(), PATIENCE_S):
+                    pass
+            for one in idle:
+                one.transport.abort()
         until(lambda: mine.model(python)["connections"] == 0)
 
     def test_a_client_that_does_not_read_holds_up_the_program(self, mine: Gateway) -> None:

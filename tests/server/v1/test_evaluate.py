@@ -108,6 +108,104 @@ class TestRoutes:
 
 
 @pytest.fixture(scope="module")
+def narrow() -> Iterator[Served]:
+    """A server whose operator allows little."""
+    with served("--memory", "256m", "--longest-program", "3") as running:
+        yield running
+
+
+class TestOperatorsLimits:
+    @pytest.mark.parametrize("place", ["limits", "samples", "tasks"])
+    @pytest.mark.parametrize(
+        ("name", "most", "more"),
+        [
+            ("cpu_time", 3, 3.1),
+            ("wall_time", 3, 4),
+            ("compile_time", 1, 1.5),
+            ("memory", "256m", "257m"),
+            ("output", "64m", "65m"),
+            ("files", "64m", "65m"),
+            ("processes", 128, 129),
+        ],
+    )
+    def test_more_is_refused(
+        self, narrow: Served, place: str, name: str, most: object, more: object
+    ) -> None:
+        """The control: as much as the operator allows, or less, is graded."""
+
+        def asked(value: object) -> dict[str, Any]:
+            record = {**BODY["samples"][0], "id": "x"}
+            if place == "limits":
+                return {"samples": [record], "limits": {name: value}}
+            if place == "samples":
+                return {"samples": [{**record, "limits": {name: value}}]}
+            task = {"id": "t", "tests": TESTS, "limits": {name: value}}
+            return {"samples": [{"id": "x", "code": "1", "task": "t"}], "tasks": {"t": task}}
+
+        refused = ask(narrow.port, "POST", "/v1/evaluate", asked(more))
+        words = f"limits.{name} of"
+        assert (400, True) == (refused.status, words in refused.json["detail"]), refused.body
+        assert "application/problem+json" == refused.headers["content-type"]
+        assert 200 == ask(narrow.port, "POST", "/v1/evaluate", asked(most)).status
+
+    @pytest.mark.parametrize("limits", [None, {"processes": 8}])
+    def test_what_is_not_asked_for_is_at_most_the_operators(
+        self, narrow: Served, server: Served, limits: dict[str, Any] | None
+    ) -> None:
+        """The control: a server that allows more gives more."""
+        codes = {
+            "memory": "x = bytearray(300 << 20); print(2 * int(input()))",
+            "time": "import time; time.sleep(4); print(2 * int(input()))",
+        }
+        samples = [{"id": name, "code": code, "tests": TESTS} for name, code in codes.items()]
+        body = {"samples": samples, "limits": limits}
+        found = [ask(one.port, "POST", "/v1/evaluate", body).json for one in (narrow, server)]
+        little, usual = (verdicts(one["results"]) for one in found)
+        assert {"memory": ("MLE", 0.0), "time": ("TLE", 0.0)} == little
+        assert {"memory": ("AC", 1.0), "time": ("AC", 1.0)} == usual
+
+    def test_an_engine_is_told(self, narrow: Served) -> None:
+        engine = HttpEngine([narrow.url])
+        with pytest.raises(BackendUnavailableError, match=r"limits\.compile_time of 30"):
+            evaluate(_samples(3), engine=engine, **OPTIONS)
+        few = {**OPTIONS, "limits": EvalLimits(cpu_time=2, memory="64m", compile_time=1)}
+        assert 3 == len(evaluate(_samples(3), engine=engine, **few))
+
+    @pytest.mark.parametrize(
+        ("path", "name", "unit"),
+        [
+            ("/run_code", "run_timeout", 1),
+            ("/run_code", "compile_timeout", 1),
+            ("/run_jupyter", "total_timeout", 1),
+            ("/run_jupyter", "cell_timeout", 1),
+            ("/api/v2/execute", "run_timeout", 1000),
+            ("/api/v2/execute", "compile_timeout", 1000),
+        ],
+    )
+    def test_other_programs_have_no_more_time(
+        self, narrow: Served, path: str, name: str, unit: int
+    ) -> None:
+        """The control: the operator's time, and none of the client's, are accepted."""
+        bodies: dict[str, dict[str, Any]] = {
+            "/run_code": {"code": "1", "language": "python"},
+            "/run_jupyter": {"cells": ["1"]},
+            "/api/v2/execute": {"language": "python", "version": "*", "files": [{"content": "1"}]},
+        }
+        refused = ask(narrow.port, "POST", path, {**bodies[path], name: 3.5 * unit})
+        assert (True, True) == (refused.status in (400, 422), b"at most" in refused.body)
+        for given in ({}, {name: 3 * unit}):
+            assert 200 == ask(narrow.port, "POST", path, {**bodies[path], **given}).status
+
+    def test_limits_are_told(self, narrow: Served) -> None:
+        told = ask(narrow.port, "GET", "/v1/limits").json
+        assert (3, 3, 256 << 20) == (
+            told["longest_program_s"],
+            told["evaluation"]["wall_time"],
+            told["evaluation"]["memory"],
+        )
+
+
+@pytest.fixture(scope="module")
 def other() -> Iterator[Served]:
     with served() as running:
         yield running
