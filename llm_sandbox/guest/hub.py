@@ -336,8 +336,8 @@ class Hub:
             has_terminal=message.get("terminal") is not None,
         )
         if not is_entry:
-            for output in program.outputs:
-                output.follow(fds.pop(1))
+            given = [fds.pop(1), fds.pop(1)]
+            program.follow(client, given)
         self._programs.add(program)
         first = fds[0] if stdin is None else stdin[0]
         self._forward(client, message, [first, *(write for _, write in pipes)])

@@ -45,6 +45,7 @@ class Program:
         self.has_terminal = has_terminal
         self._started_at = time.time()
         self._waiting: list[tuple[object, str, list[Follower]]] = []
+        self._held: list[tuple[object, list[Follower]]] = []
         self._inputs: list[_Input] = []
 
     def describe(self) -> Message:
@@ -57,6 +58,17 @@ class Program:
             "is_entry": self.is_entry,
         }
 
+    def follow(self, client: object, fds: list[int]) -> list[Follower]:
+        """Give a client the output from the first byte.
+
+        Args:
+            client: The client.
+            fds: Pipes for stdout and stderr, which are taken.
+        """
+        followers = [output.follow(fds.pop(0)) for output in self.outputs]
+        self._held.append((client, followers))
+        return followers
+
     def attach(self, client: object, follow: str, fds: list[int], wake: Callable[[], None]) -> None:
         """Give a client the output from the first byte, and the exit after the last.
 
@@ -67,7 +79,7 @@ class Program:
                 are taken are removed.
             wake: Called by another thread when the input was used or closed.
         """
-        followers = [output.follow(fds.pop(0)) for output in self.outputs]
+        followers = self.follow(client, fds)
         self._waiting.append((client, follow, followers))
         if fds and self.stdin is not None:
             self._inputs.append(_Input(client, fds.pop(0), os.dup(self.stdin), wake))
@@ -75,6 +87,10 @@ class Program:
     def forget_client(self, client: object) -> None:
         """Forget a client that is gone."""
         self._waiting = [one for one in self._waiting if one[0] is not client]
+        for holder, followers in self._held:
+            if holder is client:
+                for each in followers:
+                    each.close()
         for one in self._inputs:
             if one.client is client:
                 one.client_is_gone.set()
@@ -97,6 +113,7 @@ class Program:
         """Report the exit to those that have got all output."""
         for output in self.outputs:
             output.sweep()
+        self._held = [one for one in self._held if any(each.fd != -1 for each in one[1])]
         if self.exit is None:
             return
         left = []

@@ -124,7 +124,7 @@ def test_another_process_finds_all_of_it(
         assert until(lambda: len(sandbox.files.read_text("alive").splitlines()) > before)
         assert running.poll() is None
     # That handle has let go of it.
-    assert phase(pods, registry, sandbox_id) == "Running"
+    assert until(lambda: phase(pods, registry, sandbox_id) == "Running")
 
     again = Sandbox.attach(sandbox_id)
     pod = str(registry.record(sandbox_id)["machine"])
@@ -243,7 +243,7 @@ def test_it_ends_in_time_without_a_client(
     sandbox = create(name=reason, **options)
     sandbox_id = sandbox.id
     sandbox.detach()
-    assert phase(pods, registry, sandbox_id) == "Running"
+    assert until(lambda: phase(pods, registry, sandbox_id) == "Running")
     assert until(lambda: phase(pods, registry, sandbox_id) == "Succeeded")
     pod = str(registry.record(sandbox_id)["machine"])
     with pytest.raises(SandboxNotFoundError) as caught:
@@ -312,7 +312,7 @@ def test_the_commands(registry: Registry, pods: Pods) -> None:
     assert command("exec", "command", "--", "echo", "inside").stdout == "inside\n"
     assert command("gc").returncode == 0
     assert command("kubernetes", "gc").returncode == 0
-    assert phase(pods, registry, sandbox_id) == "Running"
+    assert until(lambda: phase(pods, registry, sandbox_id) == "Running")
     listed = {one.name: one for one in KubernetesBackend().inventory.resources()}
     assert "detached" in KubernetesBackend().inventory.decide([listed[pod]])[0].why
 
