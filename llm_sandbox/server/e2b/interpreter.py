@@ -141,8 +141,9 @@ class _Interpreter:
         variables = check_variables(body.get("env_vars"))
         if context_id is None:
             language = _language(body)
-            known = live.find_default(language)
-            context = known or await in_thread(live.default_context, language)
+            context = live.find_default(language)
+            if context is None:
+                context = await in_thread(live.default_context, language)
         else:
             context = live.context(str(context_id))
         execution = _Execution(self._fleet, live, context, code, variables)

@@ -46,7 +46,9 @@ def narrowed(options: ServerOptions, given: Mapping[str, Any] | None) -> dict[st
         ValidationError: A value or a name is invalid.
     """
     most, usual = most_of(options), asdict(EvalLimits())
-    filled = {name: most[name] for name in most if (usual[name] or 0) > most[name]}
+    filled: dict[str, Any] = {
+        name: value for name, value in most.items() if (usual[name] or 0) > value
+    }
     filled |= given or {}
     try:
         limits = EvalLimits(**filled)
