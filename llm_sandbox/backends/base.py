@@ -399,11 +399,9 @@ class Backend(abc.ABC):
     """Whether all its machines have a read-only root (unless `writable_root`), no capabilities, no
     new privileges, and an unprivileged user only."""
     isolates: ClassVar[bool] = True
-    """Whether programs are isolated from this computer. Where not, libraries are installed by plain
-    processes instead of in a `builder`."""
+    """Whether programs are isolated from this computer; else no `builder` installs libraries."""
     search_path: ClassVar[str] = ""
-    """Folders of this computer's programs that machines see, separated by colons; empty where
-    machines have programs of their own."""
+    """Folders of this computer's programs that machines see, separated by colons; or empty."""
     pooled: bool = True
     """Whether machines may be created ahead of need, because any machine serves any session."""
     options: "ContainerOptions | None" = None

@@ -32,7 +32,7 @@ from llm_sandbox.guest.resumable import KEY_SIZE, LinkError
 if TYPE_CHECKING:
     from llm_sandbox.backends.kubernetes.backend import KubernetesBackend
 
-__all__ = ["KeptPods", "place_of"]
+__all__ = ["KeptPodLink", "KeptPods", "place_of"]
 
 _CONNECT_S: Final = 20.0
 _PAUSE_S: Final = 0.3
