@@ -120,6 +120,7 @@ def test_another_process_finds_all_of_it(
         assert [one.id for one in sandbox.processes()] == [process_id]
         running = sandbox.process(process_id)
         assert next(running.stdout.lines()) == "one"
+        assert until(lambda: sandbox.files.exists("alive"))
         before = len(sandbox.files.read_text("alive").splitlines())
         assert until(lambda: len(sandbox.files.read_text("alive").splitlines()) > before)
         assert running.poll() is None

@@ -33,6 +33,8 @@ _KUBELET_PORT: Final = 10250
 _METADATA: Final = "169.254.169.254:80"
 _PAUSE_S: Final = 0.3
 _TAKES_EFFECT_S: Final = 15.0
+_ANSWERS_AGAIN_S: Final = 60.0
+_PROOFS: Final = 2
 
 
 def policy_manifest(selector: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,31 +151,39 @@ class NetworkPolicy:
 
     def _compare(self, machine: PodMachine, open_machine: PodMachine) -> Control:
         candidates = self._candidates(open_machine)
-        reached: list[str] = []
-        deadline = time.monotonic() + _TAKES_EFFECT_S
-        while time.monotonic() < deadline:
+        started = time.monotonic()
+        has_answered, proofs = False, 0
+        while True:
             answering = open_machine.reachable(candidates)
+            has_answered = has_answered or bool(answering)
             reached = machine.reachable(answering) if answering else []
-            # What the blocked pod did not reach has to answer still.
+            # What the blocked pod did not reach has to answer still, and that twice: a network that
+            # fails for a moment cuts off both.
             if answering and not reached and (answering := open_machine.reachable(answering)):
+                proofs += 1
+                if proofs == _PROOFS:
+                    return Control(
+                        "enforced",
+                        f"a network policy; {answering[0]} answers other pods, and not these",
+                    )
+                continue
+            proofs = 0
+            passed_s = time.monotonic() - started
+            if reached and passed_s > _TAKES_EFFECT_S:
+                raise UnsupportedError(
+                    "network='blocked'",
+                    "kubernetes",
+                    "this cluster's network plugin does not enforce NetworkPolicy: a pod that is "
+                    f"denied everything can connect to {', '.join(reached)}",
+                    hint="install one that does, such as Calico or Cilium; or network='open'",
+                )
+            if passed_s > (_ANSWERS_AGAIN_S if has_answered else _TAKES_EFFECT_S):
                 return Control(
-                    "enforced",
-                    f"a network policy; {answering[0]} answers other pods, and not these",
+                    "approximated",
+                    "a network policy; nothing was found that answers without it, so that its "
+                    "enforcement is not proved",
                 )
             time.sleep(_PAUSE_S)
-        if not reached:
-            return Control(
-                "approximated",
-                "a network policy; nothing was found that answers without it, so that its "
-                "enforcement is not proved",
-            )
-        raise UnsupportedError(
-            "network='blocked'",
-            "kubernetes",
-            "this cluster's network plugin does not enforce NetworkPolicy: a pod that is "
-            f"denied everything can connect to {', '.join(reached)}",
-            hint="install one that does, such as Calico or Cilium; or network='open'",
-        )
 
     def _candidates(self, machine: PodMachine) -> list[str]:
         """Return addresses that answer in most clusters."""
