@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from typing import TYPE_CHECKING
@@ -17,12 +18,14 @@ from llm_sandbox.exceptions import (
     ImageNotFoundError,
     ImagePullError,
     SandboxError,
+    UnsupportedError,
 )
 from llm_sandbox.testing.suite import eventually
 from tests.kubernetes.conftest import a_namespace
 from tests.plugins import cluster
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
     from typing import Any
 
@@ -162,3 +165,40 @@ def _allow(namespace: str, rules: list[dict[str, Any]]) -> None:
     subject = {"kind": "ServiceAccount", "name": "stranger", "namespace": namespace}
     role = {"apiGroup": group, "kind": "Role", "name": "some"}
     cluster.create({**head, "kind": "RoleBinding", "roleRef": role, "subjects": [subject]})
+
+
+@contextlib.contextmanager
+def _a_graphics_processor() -> Iterator[None]:
+    """Have the node advertise one, as a device plugin does."""
+    operator = cluster.connect()
+    node = operator.request("GET", "/api/v1/nodes")["items"][0]
+    path = f"/api/v1/nodes/{node['metadata']['name']}/status"
+
+    def advertise(amount: str | None) -> None:
+        found = {"nvidia.com/gpu": amount}
+        status = {"capacity": found, "allocatable": found}
+        operator.request("PATCH", path, {"status": status})
+
+    advertise("1")
+    try:
+        yield
+    finally:
+        advertise(None)
+
+
+def test_graphics_processors_are_asked_of_the_cluster() -> None:
+    """A pod gets as many as it asks for, and none where there are none left."""
+    backend = KubernetesBackend(KubernetesOptions(pod=PodOptions(start_timeout=3)))
+    with pytest.raises(UnsupportedError, match="by their number"):
+        Sandbox.create(backend=backend, gpu="all")
+    with pytest.raises(BackendUnavailableError, match=r"Insufficient nvidia\.com/gpu"):
+        Sandbox.create(backend=backend, gpu=1, network="open")
+
+    with (
+        _a_graphics_processor(),
+        Sandbox.create(backend=KubernetesBackend(), gpu=1, network="open") as sandbox,
+    ):
+        assert "in\n" == sandbox.check("echo", "in").stdout
+        assert "approximated" == sandbox.isolation.state("devices")
+        with pytest.raises(BackendUnavailableError, match=r"Insufficient nvidia\.com/gpu"):
+            Sandbox.create(backend=backend, gpu=1, network="open")

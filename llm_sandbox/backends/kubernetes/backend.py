@@ -290,7 +290,14 @@ class KubernetesBackend(SupervisedBackend):
         _used.add(self)
 
     def _create_reviewed(self, spec: MachineSpec, kept: _Kept | None = None) -> Machine:
-        refuse_mounts(spec.mounts, spec.gpu, self.name, _NO_MOUNTS)
+        refuse_mounts(spec.mounts, None, self.name, _NO_MOUNTS)
+        if isinstance(spec.gpu, str):
+            raise UnsupportedError(
+                f"gpu={spec.gpu!r}",
+                self.name,
+                "a cluster gives graphics processors by their number",
+                hint="give a number, such as gpu=1; other devices with pod_manifest=",
+            )
         access = self._connection.access
         try:
             machine = self._create_proved(spec, kept)

@@ -36,6 +36,8 @@ _MEMORY_ALLOWANCE: Final = 192 << 20
 _REQUESTED: Final = 4
 """A pod requests this part of its memory, unless the caller says how much."""
 _LEAST_CPU: Final = "100m"
+_GPU: Final = "nvidia.com/gpu"
+"""Resource that the device plugin of NVIDIA advertises for each processor of a node."""
 _BACKSTOP_S: Final = 60
 _GONE_S: Final = 30
 _FIRST_USER: Final = 1 << 20
@@ -216,6 +218,8 @@ def _resources(spec: MachineSpec, allowance: int) -> dict[str, Any]:
         found["limits"]["cpu"] = f"{round(limits.cpus * 1000)}m"
     if spec.writable_root:
         found["limits"]["ephemeral-storage"] = str(limits.workdir_bytes)
+    if spec.gpu is not None:
+        found["limits"][_GPU] = str(spec.gpu)
     return found
 
 
@@ -320,6 +324,8 @@ def _controls(
         found["cpu_request"] = Control("approximated", "a share, where others want some too")
     if spec.limits.memory_requested_bytes is not None:
         found["memory_request"] = Control("approximated", "what the scheduler reserves")
+    if spec.gpu is not None:
+        found["devices"] = Control("approximated", f"graphics processors, as asked: {spec.gpu}")
     return found
 
 
