@@ -17,7 +17,7 @@ from llm_sandbox.settings import get_settings
 from tests.containers.conftest import wait_for
 from tests.containers.wheels import make_wheel, only_from
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.slow, pytest.mark.engine]
 
 IMAGE = f"llm-sandbox/python:{__version__}"
 

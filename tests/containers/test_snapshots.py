@@ -10,7 +10,7 @@ from llm_sandbox.exceptions import SessionClosedError, UnsupportedError, Validat
 from llm_sandbox.sandbox import Sandbox
 from tests.containers.conftest import wait_for
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.slow, pytest.mark.engine]
 
 _LIST = "find . -mindepth 1 | sort | xargs stat -c '%n %A %u %s'"
 

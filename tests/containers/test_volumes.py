@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from llm_sandbox.backends.containers.engine import Engine
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.slow, pytest.mark.engine]
 
 
 @pytest.fixture

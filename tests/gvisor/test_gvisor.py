@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from llm_sandbox.backends.base import Backend
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def backend() -> Backend:

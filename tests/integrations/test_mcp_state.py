@@ -11,7 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.integrations.mcp_servers import PATIENCE_S, Served, name_of, served, text_of
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
 @pytest.fixture

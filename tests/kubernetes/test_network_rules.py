@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["signer", "site"]
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.slow, pytest.mark.cluster]
 
 NAME = "files.test"
 LARGE = os.urandom(1 << 20) * 16

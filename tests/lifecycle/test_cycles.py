@@ -24,6 +24,8 @@ from llm_sandbox.sandbox import Sandbox
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.slow
+
 COUNT = """
 import os, subprocess, sys, threading, time
 from llm_sandbox import create_session
@@ -46,7 +48,6 @@ def count():
 """
 
 
-@pytest.mark.slow
 def test_sixty_sessions_cost_nothing_that_stays(start: Callable[[str], Any]) -> None:
     """Descriptors, threads, processes, groups and mounts are the same after 5 and after 65
     sessions.

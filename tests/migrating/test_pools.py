@@ -36,6 +36,8 @@ from llm_sandbox.pool import (
     create_pool_manager,
 )
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 60.0
 
 
@@ -111,7 +113,6 @@ def test_plots_from_a_pool(place: str) -> None:
             assert [] == session.run(code).plots
 
 
-@pytest.mark.slow
 def test_libraries_are_there_already() -> None:
     pool = create_pool_manager(
         backend="bubblewrap", config=PoolConfig(max_pool_size=2), lang="python", libraries=["six"]

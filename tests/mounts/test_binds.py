@@ -5,6 +5,8 @@ import pytest
 from llm_sandbox import Bind, Sandbox, SecurityError, Tmpfs, UnsupportedError, ValidationError
 from tests.mounts.conftest import IS_ROOT, mount_lines, owner_of, run
 
+pytestmark = pytest.mark.slow
+
 
 def test_one_sandbox_has_everything_that_was_asked_for(make, backend, folder, tmp_path):
     """Read-only, writable, a file, memory and a place in the working directory, all at once."""

@@ -22,6 +22,8 @@ from tests.network.conftest import Host, lives, usable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 USER = 54_321
 """A user id that is nobody's."""

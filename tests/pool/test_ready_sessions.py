@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from llm_sandbox.pool.member import Member
 
+pytestmark = pytest.mark.slow
+
 NEVER_S = 3600.0
 MARGIN_S = 0.2
 
@@ -134,7 +136,6 @@ def test_creating_is_not_tried_in_a_loop() -> None:
         wait_until(lambda: pool.metrics.failed > failed)
 
 
-@pytest.mark.slow
 def test_a_library_that_does_not_exist() -> None:
     name = "llm-sandbox-no-such-distribution"
     with SandboxPool(1, backend="bubblewrap", libraries=[name]) as pool:

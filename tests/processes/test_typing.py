@@ -11,6 +11,8 @@ from llm_sandbox import PIPE, Sandbox, Terminal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 BACKENDS = [
     "bubblewrap",
     pytest.param("docker", marks=pytest.mark.engine("docker", "python")),

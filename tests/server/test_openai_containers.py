@@ -9,6 +9,8 @@ import pytest
 
 from tests.server.servers import Served
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def client(server: Served) -> Iterator[openai.OpenAI]:

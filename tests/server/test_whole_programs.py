@@ -16,6 +16,8 @@ from llm_sandbox.const import VERSION
 from tests.server.requests import Reply, ask
 from tests.server.servers import Served, served
 
+pytestmark = pytest.mark.slow
+
 CPP = "#include <iostream>\nint main() { int a, b; std::cin >> a >> b; std::cout << a + b; }"
 
 

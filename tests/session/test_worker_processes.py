@@ -4,6 +4,8 @@ import pytest
 
 from llm_sandbox import create_session
 
+pytestmark = pytest.mark.slow
+
 LINES = {f"w {number}" for number in range(40)}
 MODULE = "open('work.py', 'w').write('def work(i): print(\"w\", i)\\n')\nimport work\n"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Deleted = Callable[[Snapshot], Snapshot]
 
-pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("store")]
+pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.usefixtures("store")]
 
 
 def test_nothing_binds_it_to_anybody(engine: Engine, deleted: Deleted) -> None:

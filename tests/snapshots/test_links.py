@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Deleted = Callable[[Snapshot], Snapshot]
 
-pytestmark = pytest.mark.redteam
+pytestmark = [pytest.mark.slow, pytest.mark.redteam]
 
 BASE = "/var/tmp/u"
 """What any program may make where the root is writable."""

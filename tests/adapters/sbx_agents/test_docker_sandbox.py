@@ -15,7 +15,7 @@ from llm_sandbox.exceptions import LaunchError, NameInUseError, SecurityError
 from tests.adapters.sbx_agents.agents import SHELL, RunConfig
 from tests.adapters.sbx_agents.conftest import IMAGE, git
 
-pytestmark = pytest.mark.engine("docker", image="python")
+pytestmark = [pytest.mark.slow, pytest.mark.engine("docker", image="python")]
 
 
 def docker_sandbox(workspace: Path, **fields: Any) -> DockerSandbox:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from llm_sandbox.results.outputs import ExecutionError
     from llm_sandbox.session.session import BaseSession
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 RUN_S = 60
 

@@ -26,6 +26,7 @@ from tests.server.servers import PATIENCE_S, until
 MANAGER = "jupyter_server.gateway.managers.GatewayKernelManager"
 KERNELS = {"r": "ir"}
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
