@@ -127,7 +127,7 @@ class FramedConnection:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.stream = NO_STREAM
-        """Which of a server's streams the client wants; set by `authenticate`."""
+        """Name of the client's stream among those of a server; set by `authenticate`."""
         self._inbox = bytearray()
 
     def send(self, kind: int, payload: bytes = b"", acknowledged: int = 0) -> None:

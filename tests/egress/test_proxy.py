@@ -80,7 +80,7 @@ def server() -> Iterator[int]:
 
 
 class Inside:
-    """What listens in a sandbox, here without one, and the gate behind it."""
+    """The listener of a sandbox, here without one, and the gate behind it."""
 
     def __init__(self, rules: NetworkRules) -> None:
         near, far = socket.socketpair()

@@ -415,7 +415,7 @@ def test_a_client_that_proves_nothing_is_hung_up_on(
 def test_a_pod_that_describes_itself_otherwise_is_refused(
     kept: tuple[Sandbox, dict[str, Any], bytes], registry: Registry
 ) -> None:
-    """What comes back from inside is read only if the creator has written it."""
+    """A description from inside is read only if the creator has written it."""
     sandbox, _, key = kept
     path = registry.folder / f"{sandbox.id}.key"
     path.write_bytes(key[:KEY_SIZE] + os.urandom(KEY_SIZE))

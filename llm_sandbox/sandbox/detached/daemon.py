@@ -21,7 +21,6 @@ from llm_sandbox.sandbox.detached.codec import decode, encode
 from llm_sandbox.sandbox.detached.handler import ClientHandler
 from llm_sandbox.sandbox.detached.kernel import SessionKernel
 from llm_sandbox.sandbox.detached.programs import Program, Programs
-from llm_sandbox.sandbox.detached.record import Record
 from llm_sandbox.sandbox.detached.registry import register
 from llm_sandbox.sandbox.detached.request import CreateRequest, SandboxInfo
 from llm_sandbox.sandbox.detached.state_dir import StateDir
@@ -80,22 +79,7 @@ class SandboxDaemon:
         request = self._request
         if request.on_exit == "destroy":
             self._owner = os.pidfd_open(request.owner)
-        record = Record(
-            id=request.id,
-            name=request.name,
-            namespace=request.namespace,
-            tags=dict(request.tags or {}),
-            backend=request.backend,
-            workdir=request.spec.workdir,
-            on_exit=request.on_exit,
-            created_at=time.time(),
-            command=self._shown(request.command),
-            daemon=os.getpid(),
-            owner=request.owner if request.on_exit == "destroy" else None,
-            idle_timeout=request.idle_timeout,
-            session=None if request.session is None else request.session.language,
-        )
-        self._entry = register(self._state_dir, record)
+        self._entry = register(self._state_dir, request.make_record(os.getpid()))
         try:
             self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self._listener.bind(self._state_dir.socket_path(f"{request.id}.sock"))
@@ -104,14 +88,6 @@ class SandboxDaemon:
         except BaseException:
             self._entry.remove()
             raise
-
-    def _shown(self, command: tuple[str, ...]) -> str | None:
-        if not command:
-            return None
-        shown = command[0]
-        for value in self._request.secrets.hidden:
-            shown = shown.replace(value, "***")
-        return shown[:200]
 
     def _make_machine(self) -> None:
         request = self._request

@@ -68,7 +68,7 @@ class Record:
     session: str | None = None
     """Language of the session in the sandbox; None without one."""
     place: Mapping[str, str | None] | None = None
-    """Where its backend finds it, if it lives without a daemon."""
+    """Place at which its backend finds it; None where a daemon has it."""
     format: int = FORMAT
     """Version of the record, and of the protocol of the daemon."""
 

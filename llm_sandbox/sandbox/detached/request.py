@@ -1,6 +1,7 @@
 """Messages between a client and a sandbox daemon: the create request and its answer."""
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from llm_sandbox.backends.base import Isolation, MachineSpec
 from llm_sandbox.backends.snapshot import Snapshot
 from llm_sandbox.backends.terminals import Terminal
 from llm_sandbox.network import Network
-from llm_sandbox.sandbox.detached.record import OnExit
+from llm_sandbox.sandbox.detached.record import OnExit, Record
 from llm_sandbox.sandbox.readiness import ProbeSpec
 from llm_sandbox.sandbox.tls_tunnel import TlsPort
 from llm_sandbox.secrets.plan import SecretPlan
@@ -82,6 +83,33 @@ class CreateRequest:
     id: str = field(default_factory=_new_id)
     owner: int = field(default_factory=os.getpid)
     """Process id of the creator."""
+
+    def make_record(self, daemon: int | None = None) -> Record:
+        """Return the record of the sandbox before it is created.
+
+        Args:
+            daemon: Process id of its daemon; None where it needs none.
+        """
+        shown = self.command[0] if self.command else None
+        if shown is not None:
+            for value in self.secrets.hidden:
+                shown = shown.replace(value, "***")
+            shown = shown[:200]
+        return Record(
+            id=self.id,
+            name=self.name,
+            namespace=self.namespace,
+            tags=dict(self.tags or {}),
+            backend=self.backend,
+            workdir=self.spec.workdir,
+            on_exit=self.on_exit,
+            created_at=time.time(),
+            command=shown,
+            daemon=daemon,
+            owner=self.owner if self.on_exit == "destroy" else None,
+            idle_timeout=self.idle_timeout,
+            session=None if self.session is None else self.session.language,
+        )
 
 
 @dataclass(frozen=True)

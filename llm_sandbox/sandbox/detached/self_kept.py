@@ -72,7 +72,7 @@ def create_kept(backend: Backend, request: CreateRequest) -> Any:
     with StateDir() as state_dir:
         if request.name is not None:
             settle(lambda one: (one.name, one.namespace) == (request.name, request.namespace))
-        entry = register(state_dir, _record(request))
+        entry = register(state_dir, request.make_record())
         try:
             machine = _make(backend, request, entry.write)
         except BaseException:
@@ -82,25 +82,6 @@ def create_kept(backend: Backend, request: CreateRequest) -> Any:
             os.close(entry.lock)
         state_dir.remove(f"{request.id}.lock")
         return machine
-
-
-def _record(request: CreateRequest) -> Record:
-    shown = request.command[0] if request.command else None
-    for value in request.secrets.hidden if shown is not None else ():
-        shown = str(shown).replace(value, "***")
-    return Record(
-        id=request.id,
-        name=request.name,
-        namespace=request.namespace,
-        tags=dict(request.tags or {}),
-        backend=request.backend,
-        workdir=request.spec.workdir,
-        on_exit=request.on_exit,
-        created_at=time.time(),
-        command=None if shown is None else shown[:200],
-        owner=request.owner if request.on_exit == "destroy" else None,
-        idle_timeout=request.idle_timeout,
-    )
 
 
 def _make(backend: Backend, request: CreateRequest, write: Callable[[Record], None]) -> Any:
@@ -132,7 +113,7 @@ def _make(backend: Backend, request: CreateRequest, write: Callable[[Record], No
             images=None,
         )
         record = replace(
-            _record(request),
+            request.make_record(),
             place=dict(machine.place),
             machine=machine.place["pod"],
             workdir=machine.spec.workdir,
