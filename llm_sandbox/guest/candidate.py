@@ -61,19 +61,22 @@ def make_streams() -> Streams:
     return stdin, stdout, stderr
 
 
-def prepare_streams() -> Streams:
-    """Make streams for a fork whose input will be a file, and whose output will be pipes."""
+def prepare_streams(stdin: int) -> Streams:
+    """Make streams for a fork whose output will be pipes.
+
+    Args:
+        stdin: File of the kind that its input will be; it is closed.
+    """
     kept = [os.dup(number) for number in range(3)]
-    file = os.memfd_create("input")
     read, write = os.pipe()
-    for target, fd in enumerate((file, write, write)):
+    for target, fd in enumerate((stdin, write, write)):
         os.dup2(fd, target)
     try:
         return make_streams()
     finally:
         for target, fd in enumerate(kept):
             os.dup2(fd, target)
-        for fd in (*kept, file, read, write):
+        for fd in (*kept, stdin, read, write):
             os.close(fd)
 
 
@@ -219,7 +222,7 @@ def serve_calls(code: str, setup: str, path: str, requests: socket.socket, repor
     status = _status_of(load)
     if status == 0:
         # What each fork would do again, in memory of its own.
-        streams = prepare_streams()
+        streams = prepare_streams(os.open(os.devnull, os.O_RDONLY))
         # A fork's generator is seeded anew, and no two runs of a test would be alike.
         state = random.getstate()
         requests.send(READY)

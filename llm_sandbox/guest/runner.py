@@ -69,7 +69,7 @@ def preload(modules: Sequence[str]) -> None:
             importlib.import_module(name)
     # What each fork would do again, in memory of its own.
     global _streams
-    _streams = candidate.prepare_streams()
+    _streams = candidate.prepare_streams(os.memfd_create("input"))
     with contextlib.suppress(OSError):
         linux.command_line_area()
     # A fork's garbage collections would otherwise write to every object that it shares.
