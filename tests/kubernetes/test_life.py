@@ -43,6 +43,19 @@ def test_a_deleted_pod_is_gone(backend: KubernetesBackend, pods: Pods) -> None:
             sandbox.exec("true")
 
 
+def test_the_cluster_has_no_deadline_that_nobody_can_put_off(
+    backend: KubernetesBackend, pods: Pods
+) -> None:
+    """A pod whose timeout was moved lives on: the cluster allows only earlier deadlines."""
+    with Sandbox.create(backend=backend, timeout=1) as sandbox:
+        sandbox.set_timeout(3600)
+        pod = pods.find(sandbox.id)
+
+        assert pod is not None
+        assert "activeDeadlineSeconds" not in pod["spec"]
+        assert sandbox.sh("sleep 2").wait() == 0
+
+
 def test_the_death_of_process_1_for_memory_is_told(backend: KubernetesBackend) -> None:
     """A pod that the kernel kills for memory has ended by that."""
     limits = {"memory": "64m", "tmp": "1g"}

@@ -473,7 +473,6 @@ class KubernetesBackend(SupervisedBackend):
             version=self.pods.cluster.version,
             labels={NETWORK: spec.network},
             annotations={},
-            is_kept=keeps,
         )
 
     def _runtime(self) -> tuple[str, ...]:

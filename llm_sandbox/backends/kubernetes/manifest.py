@@ -38,7 +38,6 @@ _REQUESTED: Final = 4
 _LEAST_CPU: Final = "100m"
 _GPU: Final = "nvidia.com/gpu"
 """Resource that the device plugin of NVIDIA advertises for each processor of a node."""
-_BACKSTOP_S: Final = 60
 _GONE_S: Final = 30
 _FIRST_USER: Final = 1 << 20
 _USERS: Final = 1 << 30
@@ -84,7 +83,6 @@ def plan_pod(
     version: tuple[int, int],
     labels: Mapping[str, str],
     annotations: Mapping[str, str],
-    is_kept: bool = False,
 ) -> PodPlan:
     """Merge the specification of a machine with the options of the caller.
 
@@ -97,7 +95,6 @@ def plan_pod(
         version: Version of the server.
         labels: Labels of the pod.
         annotations: Annotations of the pod.
-        is_kept: Whether it outlives this process.
 
     Raises:
         ValidationError: A quantity in the manifest is malformed.
@@ -157,9 +154,6 @@ def plan_pod(
     if spec.network == "blocked":
         # No server of names: the address answers nothing.
         pod |= {"dnsPolicy": "None", "dnsConfig": {"nameservers": ["127.0.0.1"]}}
-    # The cluster could not be told of a later deadline, which clients of a kept pod may set.
-    if spec.timeout_s is not None and not is_kept:
-        pod["activeDeadlineSeconds"] = int(spec.timeout_s) + _BACKSTOP_S
     if version >= _USER_NAMESPACES:
         pod["hostUsers"] = False
     _apply_options(pod, options)

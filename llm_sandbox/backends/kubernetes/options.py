@@ -31,7 +31,7 @@ _OURS: Final = {
 }
 """Fields of the first container that are refused, with the reason."""
 _OURS_OF_POD: Final = {
-    "activeDeadlineSeconds": "it has a parameter of its own: session_timeout=",
+    "activeDeadlineSeconds": "it cannot be put off; give timeout= or session_timeout=",
     "restartPolicy": "pods end with their session",
     "terminationGracePeriodSeconds": "process 1 ends at once",
 }
