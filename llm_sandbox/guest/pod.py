@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import signal
 import socket
 import threading
 import time
@@ -56,6 +57,9 @@ def start(control: int, plan: dict[str, Any], streams: tuple[int, int]) -> None:
     """
     # Others of its user could read the key in its memory.
     linux.set_undumpable()
+    # A relay may be gone when it is written to. Programs inherit no handler, but they would
+    # inherit that a signal is ignored.
+    signal.signal(signal.SIGPIPE, lambda *_: None)
     if plan.get("keeps"):
         from . import hub
 

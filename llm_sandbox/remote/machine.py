@@ -235,7 +235,9 @@ def _pump_out(far: socket.socket, line: "ClientConnection") -> None:
 
 def _pump_in(far: socket.socket, line: "ClientConnection") -> None:
     """Hand on what the service sends, until it ends."""
-    with contextlib.suppress(OSError):
+    from websockets.exceptions import ConnectionClosed
+
+    with contextlib.suppress(OSError, ConnectionClosed):
         for data in line:
             # trust: bytes from inside, which the file service's client checks.
             far.sendall(data if isinstance(data, bytes) else data.encode())

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
 from llm_sandbox.backends.base import Backend, Isolation, Machine, MachineSpec, Network
+from llm_sandbox.const import StateOutcome
 from llm_sandbox.data import ExecutionResult
 from llm_sandbox.exceptions import SandboxError, TransportError, UnsupportedError
 from llm_sandbox.host.wake import Wake
@@ -153,6 +154,10 @@ class _RemoteKernel:
         run = _Run(self.machine, body, stdin, on_output)
         with self._alive(), _interrupting(self.machine, stop):
             result = run.result()
+        if result.state is StateOutcome.LOST:
+            # The session may have ended with it.
+            with contextlib.suppress(SandboxError):
+                self.machine.ask("GET", "")
         found = replace(result, artifacts=tuple(map(self._reachable, result.artifacts)))
         if run.callback_error is not None:
             run.callback_error.add_note(

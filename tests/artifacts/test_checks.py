@@ -266,6 +266,7 @@ def test_sound_that_is_not_there_is_missed():
     assert "cut short: no sound follows the header" == note(FLAC[: FLAC.index(b"\xff\xf8")])
 
 
+@pytest.mark.slow
 def test_a_gzip_file_is_unpacked_within_bounds():
     """A thousandfold content is neither held nor waited for."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)

@@ -194,6 +194,7 @@ def test_a_file_cut_anywhere_is_measured_as_far_as_it_goes(name):
             look(cut)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_no_changed_byte_raises(name):
     content = bytearray(FILES[name])

@@ -33,6 +33,7 @@ def only(answer: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_a_frame_as_value_and_as_display(zygote: Any) -> None:
     answer = zygote.run(FRAME + "display(df)\ndf")
     first, second = tables(answer)
@@ -207,6 +208,7 @@ def test_wide_and_long_tables_are_cut() -> None:
     assert [49, 51, 100] == [found["head"][-1][0], found["tail"][0][0], found["tail"][-1][0]]
 
 
+@pytest.mark.slow
 def test_ten_million_rows_are_not_converted(capsys: pytest.CaptureFixture[str]) -> None:
     """Their record is that of its ends; the cost against ten rows is printed."""
     texts = np.array(["text"])

@@ -22,6 +22,7 @@ FUZZ = settings(
 )
 
 
+@pytest.mark.slow
 @given(record=JSON | RECORD)
 @FUZZ
 def test_no_record_breaks_anything(record: Any) -> None:
@@ -42,6 +43,7 @@ def test_no_record_breaks_anything(record: Any) -> None:
         json.dumps(found.to_vega_lite(), allow_nan=False)
 
 
+@pytest.mark.slow
 @given(record=RECORD)
 @FUZZ
 def test_bounds_hold(record: Any) -> None:

@@ -50,6 +50,7 @@ def test_the_specification_is_valid(name: str) -> None:
     validate(spec)
 
 
+@pytest.mark.slow
 @given(record=RECORD)
 @settings(
     max_examples=150, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)

@@ -168,6 +168,7 @@ def test_labels_that_an_image_has_handed_on(engine, container):
         engine.api.remove_image(f"{name}:1")
 
 
+@pytest.mark.slow
 def test_gc_takes_what_the_dead_have_left(engine, container, volume):
     """Containers in every state, a volume of another version, and one that is half-filled."""
     labels = {**new_labels(), OWNER: str(DEAD)}
@@ -204,6 +205,7 @@ def test_gc_takes_what_the_dead_have_left(engine, container, volume):
     assert held(engine, mine.name) is not None
 
 
+@pytest.mark.slow
 def test_ps_and_stop(engine):
     """A sandbox is listed with its owner and what it uses, and ended by the start of its id."""
     with Sandbox.create(backend="docker") as sandbox:

@@ -92,6 +92,7 @@ def test_the_deadline_is_kept_without_a_client(orphan: Callable[..., Sandbox]) -
     extended.detach()
 
 
+@pytest.mark.slow
 def test_idleness_ends_it_and_activity_does_not(orphan: Callable[..., Sandbox]) -> None:
     """The entry's own work is no activity; a program that runs, a file that is read and what is
     written to the entry are.

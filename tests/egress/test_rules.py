@@ -209,6 +209,7 @@ def test_what_is_refused(field: str, value: object, words: str) -> None:
     assert caught.value.parameter == field
 
 
+@pytest.mark.slow
 @given(
     st.lists(NAMES.flatmap(lambda n: st.sampled_from([n, f"*.{n}", f"**.{n}:8443", f"{n}:22"]))),
     st.lists(st.ip_addresses(v=4).filter(is_public).map(str)),

@@ -92,6 +92,7 @@ def lines_of(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [3, 40])
 def test_a_killed_run_goes_on(tmp_path, after):
     """SIGKILL of the host process: nothing is lost, nothing is counted twice, nothing runs on."""
@@ -453,6 +454,7 @@ def test_a_backend_without_isolation_is_refused():
         Evaluator(backend="local")
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_no_finished_result(tmp_path):
     """A limit of the size of files is a disk that is full for this process alone."""
     path = tmp_path / "run.jsonl"

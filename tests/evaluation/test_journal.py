@@ -311,6 +311,7 @@ def test_threads_share_a_journal(path: Path) -> None:
     assert 201 == len(path.read_bytes().splitlines())
 
 
+@pytest.mark.slow
 def test_a_killed_run_loses_nothing_that_was_finished(path: Path) -> None:
     """Killed in the middle again and again, it ends with each sample once."""
     chance = random.Random(7)

@@ -312,6 +312,7 @@ def test_the_page_has_every_part(tmp_path: Path, run: list[SampleResult]) -> Non
     assert page.tags["rect"] >= 2
 
 
+@pytest.mark.slow
 def test_the_page_is_bounded(tmp_path: Path) -> None:
     """Ten thousand samples with as much output as a result can have."""
     text = "\"'<&" * 500

@@ -74,6 +74,7 @@ def test_functions(grade, name):
     assert (verdict, 1.0 if verdict == "AC" else 0.0) == (result.verdict, result.score), result
 
 
+@pytest.mark.slow
 def test_which_limit_it_was(grade):
     assert "cpu" == grade("while True: pass", DOUBLE).tests[0].limit
     assert "idle" == grade("import time; time.sleep(60)", DOUBLE).tests[0].limit

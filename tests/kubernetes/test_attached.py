@@ -116,7 +116,8 @@ def test_code_runs_in_it_and_it_is_left_as_it_was(theirs: str, pods: Pods) -> No
         assert "absent" == session.sandbox.isolation.state("network")
         assert "enforced" == session.sandbox.isolation.state("memory")
     assert during != before  # the control: our code was there
-    assert eventually(lambda: before == inside(pods, theirs, FOLDERS), 10)
+    eventually(lambda: before == inside(pods, theirs, FOLDERS), 10)
+    assert before == inside(pods, theirs, FOLDERS)
     assert "0\n" == inside(pods, theirs, SLEEPS)
     assert "42" == inside(pods, theirs, "cat /tmp/work/answer")
     assert held is not None
@@ -126,13 +127,27 @@ def test_code_runs_in_it_and_it_is_left_as_it_was(theirs: str, pods: Pods) -> No
 
 
 @pytest.mark.cluster(whole=True)
-def test_it_outlives_a_cut(theirs: str, through_proxy: KubernetesBackend, proxy: ApiProxy) -> None:
+def test_it_outlives_a_cut(
+    theirs: str, through_proxy: KubernetesBackend, proxy: ApiProxy, pods: Pods
+) -> None:
     """A session in it goes on after each connection was cut, with its variables."""
     options = KubernetesOptions(container_id=theirs, pod=through_proxy.options.pod)
     with create_session(KubernetesBackend(options), workdir="/tmp/cut") as session:
         session.run("x = 1")
         proxy.cut_all()
         assert "1\n" == session.run("print(x)").stdout
+    # Its end has passed the proxy.
+    assert eventually(lambda: ".llm-sandbox-" not in inside(pods, theirs, FOLDERS), 20)
+
+
+def test_it_outlives_writing_to_a_relay_that_is_gone(theirs: str, pods: Pods) -> None:
+    """The signal of a broken pipe does not end the supervisor, which is no process 1 here."""
+    with create_session(attach(theirs), workdir="/tmp/pipe") as session:
+        session.run("x = 1")
+        assert "" == inside(pods, theirs, "pkill -PIPE -x supervisor || echo none")
+        assert "1\n" == session.run("print(x)").stdout
+        # The control: its programs have the signal as ever.
+        assert session.sandbox.sh("kill -PIPE $$").wait() == 128 + signal.SIGPIPE
 
 
 @pytest.mark.cluster(whole=True)

@@ -293,6 +293,7 @@ def test_a_blocked_pod_reaches_no_other(sandbox: Sandbox) -> None:
     assert "absent" == server.isolation.state("network")
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 @pytest.mark.redteam
 def test_a_cluster_without_enforcement_is_refused(pods: Pods, tmp_path: Path) -> None:

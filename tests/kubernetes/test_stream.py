@@ -41,6 +41,7 @@ def _facts(result: ExecutionResult) -> tuple[object, ...]:
     return result.exit_code, result.stdout, result.stderr, plots, files
 
 
+@pytest.mark.slow
 def test_a_cut_at_any_frame_changes_nothing(
     through_proxy: KubernetesBackend, proxy: ApiProxy
 ) -> None:

@@ -362,6 +362,7 @@ class TestLinks:
 
 
 class TestLoad:
+    @pytest.mark.slow
     def test_a_client_that_does_not_read_holds_up_itself_only(self, world: World) -> None:
         """Its program waits, others are answered, and the server's memory does not grow."""
         process = psutil.Process(world.server.process.pid)

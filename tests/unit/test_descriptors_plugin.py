@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pairs", [1, 30])
 def test_a_module_that_leaves_descriptors_fails(tmp_path: Path, pairs: int) -> None:
     leaving = tmp_path / "test_leaving.py"

@@ -29,6 +29,7 @@ def depth(value: Any) -> int:
     return own + max(map(depth, inner), default=0)
 
 
+@pytest.mark.slow
 @given(JSON)
 def test_nothing_is_let_through_that_is_over_the_limit(value: Any) -> None:
     """The count is never below the true one, and at most twice it."""

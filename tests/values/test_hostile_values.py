@@ -210,6 +210,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(JSON, st.binary(max_size=16))
 def test_any_header_gives_a_value_or_a_typed_error(header: Any, blob: bytes) -> None:

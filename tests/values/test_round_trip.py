@@ -99,6 +99,7 @@ def test_arrays_arrive_as_they_were(value: Any) -> None:
     assert same(value, over(value))
 
 
+@pytest.mark.slow
 @RELAXED
 @given(arrays.arrays(object, arrays.array_shapes(max_side=4), elements=PLAIN))
 def test_arrays_of_plain_data_arrive_as_they_were(value: Any) -> None:

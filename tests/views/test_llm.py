@@ -120,6 +120,7 @@ def huge(run: type[Run], picture: Callable[..., bytes]) -> ExecutionResult:
     return made.fail("KeyError", "'the column'", "df['the column']", 41).result()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("max_tokens", [200, 500, 2000, 8000])
 def test_huge_run(huge: ExecutionResult, max_tokens: int) -> None:
     """100 MB of output, 40 figures and a table of 10 million rows: in budget, with the error."""

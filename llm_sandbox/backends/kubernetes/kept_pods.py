@@ -23,7 +23,6 @@ from llm_sandbox.exceptions import (
     BackendError,
     BackendUnavailableError,
     ContainerGoneError,
-    SandboxError,
     SecurityError,
 )
 from llm_sandbox.guest.mux import StdioTransport
@@ -201,11 +200,9 @@ class KeptPodLink:
         near, local = socket.socketpair()
 
         def find_supervisor_end() -> SupervisorEnd | None:
-            with contextlib.suppress(SandboxError):
-                pod = pods.find(_text(place, "pod"))
-                same = pod is not None and pod["metadata"]["uid"] == place.get("uid")
-                return find_end(pod if same else None, _text(place, "container"))
-            return None
+            pod = pods.find(_text(place, "pod"))
+            same = pod is not None and pod["metadata"]["uid"] == place.get("uid")
+            return find_end(pod if same else None, _text(place, "container"))
 
         def run_relay() -> ExecStream:
             names = _text(place, "pod"), _text(place, "container")

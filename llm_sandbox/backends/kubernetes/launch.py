@@ -124,13 +124,11 @@ class PodLaunch:
         )
 
     def _find_end(self) -> SupervisorEnd | None:
-        """Return how the pod ended; None while it runs, or while nobody knows."""
-        with contextlib.suppress(SandboxError):
-            pod = self._pods.find(self.name)
-            if pod is not None and pod["metadata"]["uid"] != self.uid:
-                pod = None
-            return find_end(pod, self._plan.container)
-        return None
+        """Return how the pod ended; None while it runs."""
+        pod = self._pods.find(self.name)
+        if pod is not None and pod["metadata"]["uid"] != self.uid:
+            pod = None
+        return find_end(pod, self._plan.container)
 
     def _wait_until_started(self, link: PodLink) -> None:
         """Wait until the stream is connected.

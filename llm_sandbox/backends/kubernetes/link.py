@@ -1,5 +1,6 @@
 """Stream to the supervisor of a pod, which is connected again after each cut."""
 
+import contextlib
 import os
 import socket
 import threading
@@ -11,6 +12,7 @@ from llm_sandbox.backends.connection import SupervisorEnd
 from llm_sandbox.backends.kubernetes.cluster import ApiError
 from llm_sandbox.backends.kubernetes.exec_stream import ExecStream
 from llm_sandbox.backends.python_environment import GUEST_ROOT
+from llm_sandbox.exceptions import SandboxError
 from llm_sandbox.guest.resumable import (
     KEY_SIZE,
     NO_STREAM,
@@ -53,7 +55,8 @@ class PodLink:
     Args:
         local: Socket whose bytes are carried.
         connect: Starts a relay.
-        find_end: Returns how the pod ended; None while it runs, or while nobody knows.
+        find_end: Returns how the pod ended; None while it runs. An error is an end that nobody
+            knows.
         patience_s: Seconds after a cut for which it is connected again.
         key: Key that process 1 knows already; None to bring one.
         brings_key: Whether process 1 does not know the key yet.
@@ -154,9 +157,14 @@ class PodLink:
         if not self._stream.ended_by_peer:
             return None
         deadline = time.monotonic() + _END_KNOWN_S
-        while (found := self._find_end()) is None and time.monotonic() < deadline:
+        while (found := self._known_end()) is None and time.monotonic() < deadline:
             time.sleep(_ANSWER_S)
         return found
+
+    def _known_end(self) -> SupervisorEnd | None:
+        with contextlib.suppress(SandboxError):
+            return self._find_end()
+        return None
 
     def _connect_again(self) -> bool:
         """Connect after a cut; return False if the pod has ended, or time is up."""
@@ -164,13 +172,13 @@ class PodLink:
         pause = FIRST_PAUSE_S
         words = "the connection to it was cut"
         while not self._closing.is_set():
-            self._end = self._find_end()
+            self._end = self._known_end()
             if self._end is not None:
                 return False
             try:
                 self.connect()
                 return True
-            except (ApiError, LinkError, OSError) as error:
+            except (SandboxError, LinkError, OSError) as error:
                 words = str(error)
             if time.monotonic() + pause > deadline:
                 self._end = SupervisorEnd(f"it could not be reached for too long: {words}")
