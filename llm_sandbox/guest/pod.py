@@ -40,7 +40,7 @@ _CHUNK = 1 << 16
 
 
 READY = b"listening\n"
-"""What a supervisor that was given its key writes, once relays may connect."""
+"""Output of a supervisor that has its key, once relays may connect."""
 
 
 def start(control: int, plan: dict[str, Any], streams: tuple[int, int]) -> None:

@@ -123,7 +123,7 @@ class _RemoteKernel:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the session has not ended, as far as is known."""
+        """True until the session has ended, as far as is known."""
         return self.machine.end_reason is None
 
     @contextlib.contextmanager

@@ -46,7 +46,7 @@ def cli(*words, code=0, **environment):
 
 
 def held(engine, identity):
-    """What the census says of one thing; None when it is not among them."""
+    """Return the inventory's entry of one thing; None when it is not among them."""
     return next((one for one in list_resources(engine) if one.id == identity), None)
 
 
@@ -153,7 +153,7 @@ def test_a_filler_of_a_snapshot(engine, container):
 
 
 def test_labels_that_an_image_has_handed_on(engine, container):
-    """Who saves a sandbox by the engine's own means has its labels on the containers made of it."""
+    """An image saved by the engine's own means hands the labels of its sandbox to containers."""
     dead = container(IMAGE, labels={**new_labels(), OWNER: str(DEAD)})
     assert GarbageCollector(engine).decide([held(engine, dead.id)])[0].remove  # the control
     name = "llm-sandbox-test/handed-on"

@@ -35,7 +35,7 @@ def judge(rules: NetworkRules) -> RuleMatcher:
 
 
 def says(rules: NetworkRules, target: str, port: int | None = 443) -> str:
-    """What becomes of a name or an address."""
+    """Return the verdict on a name or an address."""
     held = judge(rules)
     try:
         address = ipaddress.ip_address(target)
@@ -260,7 +260,7 @@ def test_an_event_says_what_opens_the_door_and_comes_back_from_json() -> None:
 
 
 def test_every_reason_has_its_sentence() -> None:
-    """What the judge and the gate say is known to the record."""
+    """Each verdict of the judge and the gate is known to the record."""
     for reason, sentence in HINTS.items():
         event = NetworkEvent(
             1, 0.0, "tcp", "denied", reason, name="a.test", address="8.8.8.8", port=1, detail="d"

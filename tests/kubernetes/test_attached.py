@@ -152,7 +152,7 @@ def test_it_outlives_writing_to_a_relay_that_is_gone(theirs: str, pods: Pods) ->
 
 @pytest.mark.cluster(whole=True)
 def test_a_killed_client_leaves_nothing_in_it(theirs: str, pods: Pods) -> None:
-    """What a killed client has started in it ends, its files go, and the pod stays."""
+    """Programs of a killed client end, its files go, and the pod stays."""
     assert eventually(lambda: ".llm-sandbox-" not in inside(pods, theirs, FOLDERS), 20)
     program = [sys.executable, "-c", CLIENT, theirs]
     with subprocess.Popen(program, stdout=subprocess.PIPE) as client:

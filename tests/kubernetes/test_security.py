@@ -297,7 +297,7 @@ def test_a_blocked_pod_reaches_no_other(sandbox: Sandbox) -> None:
 @pytest.mark.cluster
 @pytest.mark.redteam
 def test_a_cluster_without_enforcement_is_refused(pods: Pods, tmp_path: Path) -> None:
-    """Where the policy has no effect, a sandbox without a network is refused, and none is left."""
+    """A sandbox without a network is refused if the policy has no effect, and none is left."""
     with (
         a_namespace(pods, "unenforced") as namespace,
         contextlib.closing(ApiProxy(cluster.connect())) as proxy,

@@ -130,7 +130,7 @@ def test_an_exit_that_the_program_asked_for(wrapped: Wrapped, told: str, code: i
 
 
 def test_output_over_the_limit_is_counted(wrapped: Wrapped) -> None:
-    """What is over the limit is read and dropped, and the program never waits for it."""
+    """Output over the limit is read and dropped, and the program never waits for it."""
     wrapped.send("llm_sandbox_configure", {"output_bytes": 1000})
     messages = wrapped.run("print('x' * 5_000_000, end=''); print('e', file=sys.stderr)")
 
@@ -306,7 +306,7 @@ def test_an_interrupt_reaches_what_the_code_has_started(wrapped: Wrapped) -> Non
     ],
 )
 def test_it_ends_as_its_interpreter_does(wrapped: Wrapped, code: str, ended: int) -> None:
-    """How the interpreter ended is how the kernel ends, after everything that was said before."""
+    """The kernel ends as the interpreter did, after everything that was said before."""
     wrapped.begin(
         f"print('last words', flush=True); say('display', **{{'data:text/plain': 'd'}}); {code}"
     )

@@ -147,7 +147,7 @@ def test_a_path_arrives_as_a_pure_one() -> None:
 
 
 def test_an_array_does_not_keep_the_blob_alive() -> None:
-    """What arrives has memory of its own and can be written to."""
+    """Arrays that arrive have memory of their own and can be written to."""
     array = over(np.arange(5))
     array[0] = 9
     assert array.base is None

@@ -61,7 +61,7 @@ class PodLaunch:
         self._patience_s = orphan_after - RESERVE_S
         self.control_pair = ControlPair()
         self.deletes = True
-        """Whether the pod is deleted when the connection has ended."""
+        """True if the pod is deleted when the connection has ended."""
         self.name = ""
         """The pod's name; empty until it is created."""
         self.root = GUEST_ROOT

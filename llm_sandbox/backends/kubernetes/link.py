@@ -55,8 +55,7 @@ class PodLink:
     Args:
         local: Socket whose bytes are carried.
         connect: Starts a relay.
-        find_end: Returns how the pod ended; None while it runs. An error is an end that nobody
-            knows.
+        find_end: Returns how the pod ended; None while it runs. A `SandboxError` counts as None.
         patience_s: Seconds after a cut for which it is connected again.
         key: Key that process 1 knows already; None to bring one.
         brings_key: Whether process 1 does not know the key yet.

@@ -162,6 +162,15 @@ class TestEnds:
             with pytest.raises(SessionExpiredError):
                 session.run("1")
 
+    def test_a_session_whose_time_another_client_has_cut(self, server: Served) -> None:
+        """The session is closed as soon as its run is lost, however far its own deadline is."""
+        with create_session(server=server.url, session_timeout=600) as session:
+            path = f"/v1/sessions/{session.sandbox.id}/timeout"
+            ask(server.port, "POST", path, {"seconds": 1})
+            result = session.run("import time; time.sleep(20)")
+            assert "lost" == result.state.value
+            assert not session.is_open
+
     def test_the_end_of_a_block_ends_the_session(self, server: Served) -> None:
         with create_session(server=server.url) as session:
             name = session.sandbox.id
@@ -188,6 +197,14 @@ class TestEnds:
             relay.cut()
             assert "1" == session.run("count").value
             assert ["go"] == [entry.name for entry in session.sandbox.files.list()]
+
+    def test_a_cut_connection_of_files_is_replaced(self, server: Served) -> None:
+        """The next call has another connection, and no thread of the broken one is left behind."""
+        with relayed(server.port) as relay, create_session(server=relay.url) as session:
+            files = session.sandbox.files
+            files.write_text("a", "kept")
+            relay.cut()
+            assert "kept" == files.read_text("a")
 
 
 class TestAwaited:
