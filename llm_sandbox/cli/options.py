@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from llm_sandbox.cli.exit_codes import usage_error
-from llm_sandbox.cli.grammar import Option, Options, close_to
+from llm_sandbox.cli.grammar import Option
 from llm_sandbox.cli.render import Progress, say
+from llm_sandbox.cli.resource_options import ResourceOptions
 
 if TYPE_CHECKING:
-    from llm_sandbox.limits import Limits
     from llm_sandbox.mounts import Bind
     from llm_sandbox.network import Network as SandboxNetwork
     from llm_sandbox.sandbox.detached.record import OnExit
@@ -62,7 +62,7 @@ NetworkOption = Annotated[
 ]
 
 
-class MachineOptions(Options):
+class MachineOptions(ResourceOptions):
     """Options of a sandbox."""
 
     backend: Annotated[
@@ -111,57 +111,10 @@ class MachineOptions(Options):
             metavar="HOST",
         ),
     ] = None
-    memory: Annotated[
-        str | None,
-        Option("--memory", help="Memory of the sandbox, such as 512m or 2g.", metavar="SIZE"),
-    ] = None
-    cpus: Annotated[
-        float | None,
-        Option("--cpus", help="CPUs that may be busy at once, such as 1.5.", metavar="N"),
-    ] = None
-    processes: Annotated[
-        int | None, Option("--processes", help="Processes and threads at once.", metavar="N")
-    ] = None
-    disk: Annotated[
-        str | None, Option("--disk", help="Size of the working directory.", metavar="SIZE")
-    ] = None
-    limit: Annotated[
-        list[str] | None,
-        Option(
-            "--limit",
-            help="Any other limit by its name in docs/cli.md, such as tmp=128m or open_files=64; "
-            "may be repeated.",
-            metavar="NAME=VALUE",
-        ),
-    ] = None
     env: Annotated[
         list[str] | None,
         Option("--env", "-e", help="Environment variable; may be repeated.", metavar="KEY=VALUE"),
     ] = None
-
-    def limits(self) -> "Limits":
-        """Return the limits of the sandbox.
-
-        Raises:
-            ValidationError: A limit is invalid.
-        """
-        from llm_sandbox.limits import Limits
-
-        given: dict[str, Any] = {}
-        for option, name, text in self._sizes():
-            if text is not None:
-                # What only the host cuts may be nothing at all.
-                nothing = text == "0" and name in Limits._may_be_zero
-                given[name] = 0 if nothing else Limits.parse_size(text, option)
-        given |= {"cpus": self.cpus} if self.cpus is not None else {}
-        given |= {"processes": self.processes} if self.processes is not None else {}
-        return Limits(**given, **_other_limits(self.limit or (), given))
-
-    def _sizes(self) -> list[tuple[str, str, str | None]]:
-        return [
-            ("--memory", "memory_bytes", self.memory),
-            ("--disk", "workdir_bytes", self.disk),
-        ]
 
     def variables(self) -> dict[str, str]:
         """Return the variables of `--env`."""
@@ -220,8 +173,9 @@ class SessionOptions(MachineOptions):
         ),
     ] = None
 
-    def _sizes(self) -> list[tuple[str, str, str | None]]:
-        return [*super()._sizes(), ("--output-limit", "output_bytes", self.output_limit)]
+    def sizes(self) -> list[tuple[str, str, str | None]]:
+        """Return the options that are sizes, with `--output-limit`."""
+        return [*super().sizes(), ("--output-limit", "output_bytes", self.output_limit)]
 
     def security_policy(self) -> "SecurityPolicy | None":
         """Return the policy of `--policy`, a preset or a file; None without one.
@@ -338,38 +292,6 @@ def read_seconds(text: str) -> float:
         ValueError: The text is not a number.
     """
     return float("inf" if text.strip().lower() == "none" else text)
-
-
-def _other_limits(entries: "list[str] | tuple[()]", given: dict[str, Any]) -> dict[str, Any]:
-    """Parse ``--limit NAME=VALUE``; the name of a size may lack ``_bytes``."""
-    from llm_sandbox.limits import Limits
-
-    known = {name: name for name in Limits.__dataclass_fields__}
-    known |= {name.removesuffix("_bytes"): name for name in known if name.endswith("_bytes")}
-    found: dict[str, Any] = {}
-    for entry in entries:
-        short, equals, text = entry.partition("=")
-        name = known.get(short.replace("-", "_"))
-        if name is None or not equals:
-            usage_error(
-                f"--limit: expected NAME=VALUE with one of {', '.join(sorted(set(known.values())))}"
-                f", got {entry!r}",
-                close_to(short, known),
-            )
-        if name in given or name in found:
-            usage_error(f"{name} is limited twice", "leave one of them out")
-        zero = text == "0" and name in Limits._may_be_zero
-        try:
-            if name in Limits._fractions:
-                found[name] = float(text)
-            elif name.endswith("_bytes") and not zero:
-                found[name] = Limits.parse_size(text, f"--limit {short}")
-            else:
-                found[name] = int(text)
-        except ValueError as error:
-            message = getattr(error, "message", f"--limit {short}: expected a number, got {text!r}")
-            usage_error(message)
-    return found
 
 
 def _is_address(rule: str) -> bool:

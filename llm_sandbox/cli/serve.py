@@ -6,6 +6,7 @@ from typing import Annotated
 
 from llm_sandbox.cli.exit_codes import exit_codes, not_found, usage_error
 from llm_sandbox.cli.grammar import Argument, Command, Group, Option
+from llm_sandbox.cli.resource_options import ResourceOptions
 
 __all__ = ["KEY", "SERVE", "create", "need", "revoke", "serve", "show"]
 
@@ -14,6 +15,7 @@ _NEEDS = ("fastapi", "prometheus_client", "python_multipart", "starlette", "uvic
 
 
 def serve(
+    resources: ResourceOptions,
     host: Annotated[
         str,
         Option(
@@ -54,10 +56,6 @@ def serve(
             metavar="NAME",
         ),
     ] = "blocked",
-    memory: Annotated[
-        str | None,
-        Option("--memory", help="Memory of each sandbox, such as 512m.", metavar="SIZE"),
-    ] = None,
     domain: Annotated[
         str | None,
         Option(
@@ -106,19 +104,15 @@ def serve(
     """
     with exit_codes():
         need()
-        from llm_sandbox.limits import LimitOptions, Limits
         from llm_sandbox.server.keys import KeyFile
         from llm_sandbox.server.options import Quotas, ServerOptions
         from llm_sandbox.server.service import serve as run
 
-        given: LimitOptions = {"artifacts": 0, "output": "64m"}
-        if memory is not None:
-            given["memory"] = memory
         if network not in ("blocked", "internet"):
             usage_error(f"--network is blocked or internet, not {network!r}")
         options = ServerOptions(
             backend=backend,
-            limits=Limits(**given),
+            limits=resources.limits({"artifacts": 0, "output_bytes": 64 << 20}),
             network="internet" if network == "internet" else "blocked",
             templates=dict(_template(text) for text in template or ()),
             longest_s=longest,

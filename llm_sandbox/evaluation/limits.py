@@ -25,7 +25,8 @@ class EvalLimits:
     cpu_time: float = 5.0
     """CPU time of all processes of a test together, in seconds."""
     wall_time: float | None = None
-    """Time of a test by the clock, in seconds; None for ``3 * cpu_time + 2``."""
+    """Time of a test by the clock, in seconds; None for ``3 * cpu_time + 2``, the CPU time divided
+    by `cpus` if these are less than one."""
     memory: Size = "512m"
     """Memory of all processes of a test together."""
     output: Size = "16m"
@@ -36,6 +37,12 @@ class EvalLimits:
     """Processes and threads alive at once."""
     compile_time: float = 30.0
     """CPU time of a compiler, in seconds."""
+    cpus: float | None = None
+    """CPUs that may be busy at once, fractions allowed; None for no limit."""
+    inodes: int = 65536
+    """Files and directories in the working directory, and as many in ``/tmp``."""
+    open_files: int = 512
+    """Open file descriptors of one process."""
 
     def __post_init__(self) -> None:
         for name in ("cpu_time", "wall_time", "compile_time"):
@@ -57,7 +64,7 @@ class EvalLimits:
         """Time by the clock after which a test is ended, in seconds."""
         if self.wall_time is not None:
             return self.wall_time
-        return _WALL_FACTOR * self.cpu_time + _WALL_EXTRA_S
+        return _WALL_FACTOR * self.cpu_time / min(self.cpus or 1, 1) + _WALL_EXTRA_S
 
     def scaled(self, factor: float) -> "EvalLimits":
         """Return limits with other times.
@@ -77,4 +84,7 @@ class EvalLimits:
             shm_bytes=self.files,
             file_size_bytes=self.files,
             processes=self.processes,
+            cpus=self.cpus,
+            inodes=self.inodes,
+            open_files=self.open_files,
         )

@@ -233,7 +233,9 @@ def _ended(sandbox: "Sandbox", ready: Readiness, failure: str) -> ContainerGoneE
     # The end of the sandbox and that of its entry are reported one after the other.
     until = time.monotonic() + _SETTLE_S
     entry: Any = sandbox.entry
-    while entry is not None and entry.poll() is None and time.monotonic() < until:
+    while time.monotonic() < until and (
+        sandbox._machine.end_reason is None or (entry is not None and entry.poll() is None)
+    ):
         time.sleep(0.01)
     return ContainerGoneError(
         f"the sandbox ended ({sandbox._machine.end_reason}) before it was ready: {ready}: "

@@ -88,6 +88,33 @@ def test_what_is_measured(grade):
     assert 50_000_000 < found.memory_peak < 128 * 1024**2
 
 
+def test_busy_cpus_are_limited(grade):
+    """The control: without a limit, the same program takes less of the clock for its CPU time."""
+    code = "import time\nwhile time.process_time() < 0.5: pass\nprint(42)"
+    little, usual = (
+        grade(code, DOUBLE, limits=EvalLimits(cpus=cpus)).tests[0] for cpus in (0.2, None)
+    )
+    shares = [found.time_cpu / found.time_wall for found in (little, usual)]
+    assert ["AC", "AC"] == [little.verdict, usual.verdict]
+    assert shares[0] < 0.3
+    assert shares[0] < shares[1]
+
+
+def test_files_and_descriptors_are_limited(grade):
+    """The control: as many as are allowed, of which the interpreter has some."""
+    codes = {
+        "inodes": "for n in range(COUNT): open(str(n), 'w').close()\nprint(42)",
+        "open_files": "import os; [os.open('/', 0) for n in range(COUNT)]; print(42)",
+    }
+    for name, code in codes.items():
+        limits = EvalLimits(**{name: 100})
+        verdicts = [
+            grade(code.replace("COUNT", str(count)), DOUBLE, limits=limits).verdict
+            for count in (100, 50)
+        ]
+        assert ["RTE", "AC"] == verdicts, name
+
+
 def test_where_an_error_was(grade):
     found = grade("x = 1\nx = x / 0\n", DOUBLE).tests[0]
     assert "ZeroDivisionError: division by zero" == found.error

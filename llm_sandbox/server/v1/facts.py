@@ -58,7 +58,9 @@ class LimitFacts(BaseModel):
     templates: list[str]
     network: str = Field(description="The most that a client may open.")
     limits: dict[str, Any] = Field(description="Limits of a session that names none: the most.")
-    evaluation: dict[str, float] = Field(description="The most of each limit of an evaluation.")
+    evaluation: dict[str, float | None] = Field(
+        description="The most of each limit of an evaluation; null for no limit."
+    )
     quotas: dict[str, int]
     sandboxes: int = Field(description="Living sandboxes of the tenant.")
     timeout_s: float = Field(description="Seconds after its last use when a session ends.")

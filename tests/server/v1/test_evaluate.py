@@ -110,7 +110,8 @@ class TestRoutes:
 @pytest.fixture(scope="module")
 def narrow() -> Iterator[Served]:
     """A server whose operator allows little."""
-    with served("--memory", "256m", "--longest-program", "3") as running:
+    few = ("--cpus", "1.5", "--limit", "inodes=500", "--limit", "open_files=64")
+    with served("--memory", "256m", "--longest-program", "3", *few) as running:
         yield running
 
 
@@ -126,6 +127,9 @@ class TestOperatorsLimits:
             ("output", "64m", "65m"),
             ("files", "64m", "65m"),
             ("processes", 128, 129),
+            ("cpus", 1.5, 2),
+            ("inodes", 500, 501),
+            ("open_files", 64, 65),
         ],
     )
     def test_more_is_refused(
@@ -156,13 +160,16 @@ class TestOperatorsLimits:
         codes = {
             "memory": "x = bytearray(300 << 20); print(2 * int(input()))",
             "time": "import time; time.sleep(4); print(2 * int(input()))",
+            "files": "for n in range(501): open(str(n), 'w').close()\nprint(2 * int(input()))",
+            "open": "import os; [os.open('/', 0) for n in range(64)]; print(2 * int(input()))",
         }
         samples = [{"id": name, "code": code, "tests": TESTS} for name, code in codes.items()]
         body = {"samples": samples, "limits": limits}
         found = [ask(one.port, "POST", "/v1/evaluate", body).json for one in (narrow, server)]
         little, usual = (verdicts(one["results"]) for one in found)
-        assert {"memory": ("MLE", 0.0), "time": ("TLE", 0.0)} == little
-        assert {"memory": ("AC", 1.0), "time": ("AC", 1.0)} == usual
+        refused = {"memory": "MLE", "time": "TLE", "files": "RTE", "open": "RTE"}
+        assert {name: (verdict, 0.0) for name, verdict in refused.items()} == little
+        assert dict.fromkeys(codes, ("AC", 1.0)) == usual
 
     def test_an_engine_is_told(self, narrow: Served) -> None:
         engine = HttpEngine([narrow.url])
