@@ -51,7 +51,9 @@ def narrowed(options: ServerOptions, given: Mapping[str, Any] | None) -> dict[st
         ValidationError: A value or a name is invalid.
     """
     most, usual = most_of(options), asdict(EvalLimits())
-    filled = {name: value for name, value in most.items() if _is_over(usual[name], value)}
+    filled: dict[str, Any] = {
+        name: value for name, value in most.items() if _is_over(usual[name], value)
+    }
     filled |= given or {}
     if filled.get("cpus") is None and most["cpus"] is not None:
         filled["cpus"] = most["cpus"]

@@ -175,7 +175,8 @@ class TestOperatorsLimits:
         engine = HttpEngine([narrow.url])
         with pytest.raises(BackendUnavailableError, match=r"limits\.compile_time of 30"):
             evaluate(_samples(3), engine=engine, **OPTIONS)
-        few = {**OPTIONS, "limits": EvalLimits(cpu_time=2, memory="64m", compile_time=1)}
+        limits = EvalLimits(cpu_time=2, memory="64m", compile_time=1, inodes=500, open_files=64)
+        few = {**OPTIONS, "limits": limits}
         assert 3 == len(evaluate(_samples(3), engine=engine, **few))
 
     @pytest.mark.parametrize(
