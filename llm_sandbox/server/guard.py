@@ -1,6 +1,7 @@
 """Admission of requests: host names, origins, keys."""
 
 import base64
+import functools
 import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -147,6 +148,7 @@ def host_of(text: str) -> str:
     return text.partition(":")[0].lower()
 
 
+@functools.lru_cache(1024)
 def is_loopback(host: str) -> bool:
     """Return whether a name or an address is this computer's own, for itself."""
     if host == "localhost" or host.endswith(".localhost"):

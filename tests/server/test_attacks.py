@@ -437,8 +437,10 @@ class TestLoad:
     def test_sandboxes_leave_nothing_behind(self, world: World) -> None:
         process = psutil.Process(world.server.process.pid)
 
-        def live(count: int) -> tuple[int, int]:
+        def live(count: int) -> tuple[int, int, int]:
             for _ in range(count):
+                # A tenant may create 600 in a minute.
+                time.sleep(0.1)
                 made = create(world.server.port, headers=world.mine.headers)
                 code = {"code": "import subprocess; subprocess.Popen(['sleep', '600'])"}
                 world.ask("POST", "/execute", code, inside(made, 49999))
@@ -450,12 +452,16 @@ class TestLoad:
                 time.sleep(0.5)
                 if found == (process.num_fds(), len(process.children(recursive=True))):
                     break
-            return found
+            return *found, process.memory_info().rss
 
-        descriptors, processes = live(3)
+        # As many as fill what the server keeps for its next sandboxes, and its pools of threads.
+        descriptors, processes, memory = live(max(3, LIVES // 10))
         later = live(LIVES)
         assert later[0] <= descriptors + 4
         assert later[1] <= processes + 2
+        # The control is what one sandbox has here: a mebibyte, and more with its threads' stacks.
+        print(f"{LIVES} sandboxes: {(later[2] - memory) / 1024:.0f} KiB more")
+        assert later[2] - memory < (16 << 20) + LIVES * 1024
 
 
 class TestLogs:
