@@ -88,6 +88,7 @@ def test_what_is_measured(grade):
     assert 50_000_000 < found.memory_peak < 128 * 1024**2
 
 
+@pytest.mark.root
 def test_busy_cpus_are_limited(grade):
     """The control: without a limit, the same program takes less of the clock for its CPU time."""
     code = "import time\nwhile time.process_time() < 0.5: pass\nprint(42)"

@@ -459,8 +459,6 @@ class TestLoad:
         later = live(LIVES)
         assert later[0] <= descriptors + 4
         assert later[1] <= processes + 2
-        # The control is what one sandbox has here: a mebibyte, and more with its threads' stacks.
-        print(f"{LIVES} sandboxes: {(later[2] - memory) / 1024:.0f} KiB more")
         assert later[2] - memory < (16 << 20) + LIVES * 1024
 
 

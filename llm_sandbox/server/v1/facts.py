@@ -50,7 +50,7 @@ class LanguageFacts(BaseModel):
 
 
 class LimitFacts(BaseModel):
-    """What a client may ask for."""
+    """Limits and quotas of a client, as `GET /v1/limits` returns them."""
 
     version: str
     tenant: str

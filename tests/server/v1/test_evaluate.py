@@ -115,6 +115,7 @@ def narrow() -> Iterator[Served]:
         yield running
 
 
+@pytest.mark.root
 class TestOperatorsLimits:
     @pytest.mark.parametrize("place", ["limits", "samples", "tasks"])
     @pytest.mark.parametrize(
