@@ -188,6 +188,20 @@ def test_an_engine_that_is_slow_to_remove(proxy, backend, api):
     assert wait_for(lambda: not ours(api), 60)
 
 
+def test_an_engine_that_removes_the_image_as_well(proxy, backend, api):
+    """Podman answers so for a moment; what is removed afterwards is removed all the same."""
+    before = ours(api)
+    sandboxes = [Sandbox.create(backend=backend) for _ in range(2)]
+    proxy.answer("GET .*/containers/.*/json", 500, "image not known")
+    sandboxes[0].destroy()
+    assert wait_for(lambda: any("/json" in line for line in proxy.seen[-3:]))
+    assert not wait_until_removed(1)
+    proxy.clear()
+    sandboxes[1].destroy()
+    assert wait_until_removed(100)
+    assert wait_for(lambda: ours(api) <= before)
+
+
 def test_a_connection_that_freezes(proxy, client, api):
     """Nothing comes, and nothing is refused: a timeout is kept all the same."""
     with ArtifactSandboxSession("docker", client=client) as session:

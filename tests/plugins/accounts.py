@@ -1,4 +1,4 @@
-"""An ordinary user of this machine, for tests that root starts."""
+"""Accounts: the marker `root`, and an ordinary user for tests that root starts."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("root") and os.geteuid() != 0:
+        pytest.skip("needs uid 0")
 
 
 @pytest.fixture(scope="session")

@@ -81,14 +81,13 @@ def test_no_file_of_the_host_can_be_found(
     assert control["pids"] > 20
 
 
+@pytest.mark.root
 def test_as_root_the_host_would_have_shown_everything(
     outside: Callable[..., dict[str, Any]],
     corpus: Callable[..., str],
     canary: tuple[str, dict[str, str]],
 ) -> None:
     """The canaries that root's sandbox does not find are found by root's plain process."""
-    if os.geteuid() != 0:
-        pytest.skip("needs uid 0")
     word, places = canary
     paths = [*places.values(), "/etc/shadow"]
     control = outside(
@@ -171,12 +170,11 @@ def test_no_address_can_be_reached(
     assert 15 in {protocol for _, protocol in control["netlink"]}
 
 
+@pytest.mark.root
 def test_root_would_have_had_raw_sockets(
     outside: Callable[..., dict[str, Any]], corpus: Callable[..., str], listeners: dict[str, Any]
 ) -> None:
     """AF_PACKET and raw IP, which no sandbox gets, work for root's plain process."""
-    if os.geteuid() != 0:
-        pytest.skip("needs uid 0")
     program = corpus("network.py", port=listeners["port"], abstract=listeners["abstract"])
     control = outside(program, root=True)
     assert {2, 17} <= set(control["raw"])

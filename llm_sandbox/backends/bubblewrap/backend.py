@@ -1,6 +1,7 @@
 """Bubblewrap backend: one supervisor for each network mode, machines on request."""
 
 import contextlib
+import logging
 import os
 import socket
 import threading
@@ -47,7 +48,10 @@ from llm_sandbox.settings import get_settings
 
 __all__ = ["BubblewrapBackend", "describe_isolation"]
 
+_NEED_GROUP = ("cpus", "cpus_requested", "memory_requested_bytes")
 _NO_GROUP = "needs a control group, which this user may not make"
+
+logger = logging.getLogger(__name__)
 
 
 class BubblewrapBackend(SupervisedBackend):
@@ -65,6 +69,7 @@ class BubblewrapBackend(SupervisedBackend):
         self._isolation: Isolation | None = None
         self._bwrap: Bwrap | None = None
         self._tree = find_tree()
+        self._told: set[str] = set()
 
     def _after_fork(self) -> None:
         super()._after_fork()
@@ -320,11 +325,17 @@ class BubblewrapBackend(SupervisedBackend):
         return host
 
     def _report(self, network: Network, spec: MachineSpec | None = None) -> Isolation:
+        limits = Limits() if spec is None else spec.limits
+        if self._tree is None:
+            for field in _NEED_GROUP:
+                if getattr(limits, field) is not None and field not in self._told:
+                    self._told.add(field)
+                    logger.warning("limits.%s is not enforced: it %s", field, _NO_GROUP)
         return describe_isolation(
             network=network,
             cgroup=self._tree is not None,
             landlock=landlock_abi(),
-            limits=None if spec is None else spec.limits,
+            limits=limits,
             version=self.bwrap.version_text,
         )
 

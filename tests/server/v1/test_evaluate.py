@@ -290,7 +290,6 @@ class TestEngine:
             assert codes[int(one.id) % 3] == (str(one.verdict), one.score)
 
     @pytest.mark.root
-    @pytest.mark.skipif(os.geteuid() != 0, reason="needs uid 0 for host names of its own")
     def test_each_address_of_a_name_is_a_server(self, server: Served, tmp_path: Path) -> None:
         """A name that has another address later has another worker then, and none that is gone."""
         hosts = tmp_path / "hosts"

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 from llm_sandbox.backends.containers.engine import Engine
 from llm_sandbox.exceptions import (
-    BackendError,
     BackendUnavailableError,
     ContainerGoneError,
     SandboxError,
@@ -89,8 +88,9 @@ def _is_gone(removal: _PendingRemoval) -> bool:
     except BackendUnavailableError:
         removal.again_at = time.monotonic() + _UNREACHABLE_POLL_S
         return age > _GIVE_UP_S
-    except BackendError:
-        # Busy with the same removal, or restarting. `llm-sandbox gc` finds what stays.
+    except SandboxError:
+        # Busy with the same removal or with that of the image, or restarting. `llm-sandbox gc`
+        # finds what stays.
         return age > _GIVE_UP_S
     return False
 
@@ -99,7 +99,7 @@ def _remove(engine: Engine, container: str, *, paused: bool) -> None:
     with engine.errors("remove", container):
         if paused:
             # A paused process cannot be killed.
-            with contextlib.suppress(BackendError), engine.errors("unpause", container):
+            with contextlib.suppress(SandboxError), engine.errors("unpause", container):
                 engine.api.unpause(container)
         engine.api.remove_container(container, v=True, force=True)
 
@@ -113,7 +113,7 @@ def remove_now(engine: Engine, container: str) -> None:
 
     Raises:
         BackendUnavailableError: The engine does not answer.
-        BackendError: It is not gone after 30 seconds; the message has the engine's reason.
+        SandboxError: It is not gone after 30 seconds; the message has the engine's reason.
     """
     deadline = time.monotonic() + _NOW_S
     while True:
@@ -125,8 +125,8 @@ def remove_now(engine: Engine, container: str) -> None:
             return
         except BackendUnavailableError:
             raise
-        except BackendError:
-            # It is being removed already, or is just ending.
+        except SandboxError:
+            # It is being removed already, perhaps with its image, or is just ending.
             if time.monotonic() > deadline:
                 raise
         time.sleep(_POLL_S)
