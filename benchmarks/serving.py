@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import psutil
+
 from benchmarks.live import LivePair
 from benchmarks.race import CorrectnessError, Race, Row, Target
 
@@ -63,6 +65,13 @@ class _Process:
         # It must never wait for its log to be read.
         self._reader = threading.Thread(target=self._process.stdout.read, daemon=True)
         self._reader.start()
+
+    def cpu_seconds(self) -> tuple[float, float, float]:
+        """Return the CPU seconds so far: of this server, of its children, of this process."""
+        server = psutil.Process(self._process.pid)
+        times = [one.cpu_times() for one in (server, *server.children(recursive=True))]
+        own, *others = (one.user + one.system for one in times)
+        return own, sum(others), time.process_time()
 
     def close(self) -> None:
         """End it."""
@@ -205,7 +214,11 @@ def _of_many(servers: _Servers) -> Mapping[str, float]:
     made = [_tokens(box) for box in boxes]
     clients = [_Client(port, made[number // _CONTEXTS]) for number in range(_CLIENTS)]
     alone = statistics.median(clients[0].run() for _ in range(_REPEATS))
+    before = servers.ours.cpu_seconds()
     times = _together(clients)
+    used = [
+        after - earlier for after, earlier in zip(servers.ours.cpu_seconds(), before, strict=True)
+    ]
     for client in clients:
         client.close()
     for box in boxes:
@@ -213,7 +226,9 @@ def _of_many(servers: _Servers) -> Mapping[str, float]:
     worst = statistics.quantiles(times, n=100)[98]
     # Each of them has its turn of the processors, which one alone does not wait for.
     turns = _CLIENTS / (os.cpu_count() or 1)
-    return {"p99": worst, "turns": alone * turns}
+    names = ("server", "kernels", "client")
+    each = {name: seconds / _CLIENTS for name, seconds in zip(names, used, strict=True)}
+    return {"p99": worst, "turns": alone * turns, **each}
 
 
 def _together(clients: Sequence[_Client]) -> list[float]:
@@ -288,6 +303,9 @@ def races() -> list[Race]:
                     Target("share", 1),
                     compared_with="that of one client alone, times the clients of a processor",
                 ),
+                Row("CPU time of the server's process for each of them", "many.server", None),
+                Row("CPU time of its kernel for each of them", "many.kernels", None),
+                Row("CPU time of the client for each of them", "many.client", None),
             ),
             rounds=3,
             quick_rounds=1,

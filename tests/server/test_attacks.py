@@ -457,6 +457,10 @@ class TestLoad:
         # As many as fill what the server keeps for its next sandboxes, and its pools of threads.
         descriptors, processes, memory = live(max(3, LIVES // 10))
         later = live(LIVES)
+        print(
+            f"{LIVES} lives: {later[0] - descriptors} descriptors, "
+            f"{later[1] - processes} processes, {later[2] - memory} bytes more"
+        )
         assert later[0] <= descriptors + 4
         assert later[1] <= processes + 2
         assert later[2] - memory < (16 << 20) + LIVES * 1024
