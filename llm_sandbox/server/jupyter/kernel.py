@@ -316,7 +316,9 @@ class GatewayKernel:
         else:
             words = f"the kernel died ({why or (ended.words if ended else 'for unknown reasons')})"
         wants_next = gone is None and (bool(restarts) or (why is not None and was_ready))
-        self.state = "restarting" if wants_next else "dead"
+        # Front ends take "restarting" for the end of a kernel that nobody wanted to end.
+        next_state = "starting" if restarts else "restarting"
+        self.state = next_state if wants_next else "dead"
         relay.give_up(f"{words}; variables are gone, files are kept" if wants_next else words)
         relay.announce(self.state)
         if wants_next and not self._renew():

@@ -162,7 +162,7 @@ class TestJupyterServer:
             self._is_interrupted(lab, lambda: ask(jupyter, "POST", f"{path}/interrupt"))
             lab.run("open('kept', 'w').write('kept'); 0")
             assert 200 == ask(jupyter, "POST", f"{path}/restart").status
-            lab.until(lambda one: state(one) == "restarting")
+            lab.until(lambda one: state(one) == "starting")
             assert "NameError" in text(lab.run("x"))
             assert "'kept'" == text(lab.run("open('kept').read()"))
         assert kernel_id in [one["id"] for one in mine.ask("GET", "/api/kernels").json]
