@@ -38,8 +38,8 @@ class EvalLimits:
     compile_time: float = 30.0
     """CPU time of a compiler, in seconds."""
     cpus: float | None = None
-    """CPUs that may be busy at once, fractions allowed; None for no limit. Without a control group,
-    which ordinary users seldom may make, they are not limited, and a warning is logged."""
+    """CPUs that may be busy at once, fractions allowed; None for no limit. The limit needs a
+    control group, which ordinary users seldom may make."""
     inodes: int = 65536
     """Files and directories in the working directory, and as many in ``/tmp``."""
     open_files: int = 512

@@ -327,6 +327,18 @@ class Fleet:
         handler = LanguageHandlerFactory.create_handler("python")
         resolve(self.options.backend, handler.name, handler.toolchain)[0].check()
 
+    def check_limits(self) -> None:
+        """Check that the operator's limits can be enforced, by a sandbox that has them.
+
+        Engines and clusters are not asked: there, a sandbox takes seconds, or waits for room.
+
+        Raises:
+            SandboxError: They cannot; the message says why.
+        """
+        backend = resolve(self.options.backend, "python", None)[0]
+        if not backend.has_containers:
+            Sandbox.create(backend=backend, limits=self.options.limits).destroy()
+
     def has_language(self, lang: str) -> bool:
         """Return whether sandboxes of this server have what runs a language."""
         handler = LanguageHandlerFactory.create_handler(lang)

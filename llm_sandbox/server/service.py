@@ -54,6 +54,7 @@ def serve(
     try:
         # A backend that does not work here is reported before the first client finds out.
         fleet.check()
+        fleet.check_limits()
         fleet.recover()
         config = uvicorn.Config(
             Router(fleet, guard),

@@ -6,7 +6,7 @@ import pytest
 
 from llm_sandbox import Limits, Sandbox, UnsupportedError, ValidationError
 from llm_sandbox.backends.base import MachineSpec
-from llm_sandbox.backends.bubblewrap.backend import describe_isolation
+from llm_sandbox.backends.bubblewrap.backend import BubblewrapBackend, describe_isolation
 from llm_sandbox.backends.containers.creation.arguments import create_arguments, device_requests
 from llm_sandbox.backends.hardening.cgroups import Cgroup, CgroupTree, find_tree
 from llm_sandbox.backends.options.container_options import ContainerOptions
@@ -82,8 +82,28 @@ def test_version_2_has_other_files(tmp_path):
     assert not (tmp_path / "owner" / "two" / "memory.low").exists()
 
 
+@pytest.mark.root
+def test_cpus_without_their_controller_are_refused():
+    """As where systemd gives users the controllers of memory and processes alone."""
+    backend = BubblewrapBackend()
+    whole = find_tree()
+    with Sandbox.create(backend=backend, limits=Limits(cpus=1)) as sandbox:
+        assert "enforced" == sandbox.isolation.state("cpu")
+    backend._tree = CgroupTree(whole.version, {"memory": whole.bases["memory"]})
+    with pytest.raises(UnsupportedError, match="cpu controller") as caught:
+        Sandbox.create(backend=backend, limits=Limits(cpus=1))
+    assert "limits.cpus" == caught.value.feature
+    with Sandbox.create(backend=backend, limits=ASKED.replace(cpus=None)) as sandbox:
+        found = [sandbox.isolation.state(name) for name in ("memory", "memory_request")]
+        assert ["enforced", "approximated"] == found
+        assert ["absent", "absent"] == [
+            sandbox.isolation.state(name) for name in ("cpu", "cpu_request")
+        ]
+    backend.close()
+
+
 def test_what_is_not_held_is_named():
-    report = describe_isolation(network="blocked", cgroup=False, landlock=0, limits=ASKED)
+    report = describe_isolation(network="blocked", controllers=(), landlock=0, limits=ASKED)
     for name in ("cpu_request", "memory_request"):
         assert "absent" == report.state(name)
         assert "control group" in report.controls[name].by

@@ -1,11 +1,10 @@
 """Bubblewrap backend: one supervisor for each network mode, machines on request."""
 
 import contextlib
-import logging
 import os
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from llm_sandbox.backends import python_environment as environment
@@ -20,7 +19,7 @@ from llm_sandbox.backends.bubblewrap.writable_root import (
     open_saved_root,
 )
 from llm_sandbox.backends.font_lists import font_lists
-from llm_sandbox.backends.hardening.cgroups import Cgroup, find_tree
+from llm_sandbox.backends.hardening.cgroups import Cgroup, explain_missing, find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import (
     BUILD_LIMITS,
@@ -48,11 +47,6 @@ from llm_sandbox.settings import get_settings
 
 __all__ = ["BubblewrapBackend", "describe_isolation"]
 
-_NEED_GROUP = ("cpus", "cpus_requested", "memory_requested_bytes")
-_NO_GROUP = "needs a control group, which this user may not make"
-
-logger = logging.getLogger(__name__)
-
 
 class BubblewrapBackend(SupervisedBackend):
     """Backend of unprivileged namespaces. Safe to use from several threads."""
@@ -69,7 +63,6 @@ class BubblewrapBackend(SupervisedBackend):
         self._isolation: Isolation | None = None
         self._bwrap: Bwrap | None = None
         self._tree = find_tree()
-        self._told: set[str] = set()
 
     def _after_fork(self) -> None:
         super()._after_fork()
@@ -105,6 +98,7 @@ class BubblewrapBackend(SupervisedBackend):
 
     def create(self, spec: MachineSpec) -> Machine:
         self.check()
+        self._check_cpus(spec.limits)
         if spec.gpu is not None:
             refuse_mounts({}, spec.gpu, self.name, "")
         mounts = MachineMounts(spec.mounts)
@@ -136,6 +130,7 @@ class BubblewrapBackend(SupervisedBackend):
         self, spec: MachineSpec, preload: Sequence[str] = ()
     ) -> tuple[Machine, socket.socket]:
         self.check()
+        self._check_cpus(spec.limits)
         if spec.mounts or spec.gpu is not None or spec.network != "blocked":
             raise UnsupportedError("mounts, GPUs and networks of evaluated code", self.name)
         with self._lock:
@@ -148,6 +143,12 @@ class BubblewrapBackend(SupervisedBackend):
             raise
         finally:
             far.close()
+
+    def _check_cpus(self, limits: Limits) -> None:
+        missing = explain_missing(self._tree, "cpu")
+        if missing is not None and limits.cpus is not None:
+            hint = "leave cpus out, or use the docker or podman backend"
+            raise UnsupportedError("limits.cpus", self.name, missing, hint=hint)
 
     def _runner_host(self, preload: tuple[str, ...]) -> BubblewrapHost:
         """Return the supervisor with the fewest machines, one for each CPU at most: each makes one
@@ -325,17 +326,11 @@ class BubblewrapBackend(SupervisedBackend):
         return host
 
     def _report(self, network: Network, spec: MachineSpec | None = None) -> Isolation:
-        limits = Limits() if spec is None else spec.limits
-        if self._tree is None:
-            for field in _NEED_GROUP:
-                if getattr(limits, field) is not None and field not in self._told:
-                    self._told.add(field)
-                    logger.warning("limits.%s is not enforced: it %s", field, _NO_GROUP)
         return describe_isolation(
             network=network,
-            cgroup=self._tree is not None,
+            controllers=() if self._tree is None else self._tree.bases,
             landlock=landlock_abi(),
-            limits=limits,
+            limits=None if spec is None else spec.limits,
             version=self.bwrap.version_text,
         )
 
@@ -370,7 +365,7 @@ def _self_test(bwrap: Bwrap) -> SelfTest:
 def describe_isolation(
     *,
     network: Network,
-    cgroup: bool,
+    controllers: Collection[str],
     landlock: int,
     limits: Limits | None = None,
     version: str = "",
@@ -379,7 +374,7 @@ def describe_isolation(
 
     Args:
         network: Its network.
-        cgroup: Whether control groups can be made on this computer.
+        controllers: Controllers of the control groups that can be made on this computer.
         landlock: Version of Landlock of this kernel; 0 for none.
         limits: Its limits; None for the defaults.
         version: Version of bwrap.
@@ -401,29 +396,26 @@ def describe_isolation(
         "disk": Control("enforced", "sized file systems in memory with an inode limit"),
         "lifetime": Control("enforced", "process 1 ends with the host's connection"),
         "memory": Control("enforced", "memory control group")
-        if cgroup
+        if "memory" in controllers
         else Control("approximated", "RLIMIT_DATA a process; the sum is watched, memfd refused"),
-        "cpu": _cpu_control(cgroup=cgroup, asked=limits.cpus is not None),
+        "cpu": Control("absent", "no limit was asked for")
+        if limits.cpus is None
+        else _hold("cpus", "cpu", controllers, Control("enforced", "cpu control group")),
     }
-    if limits.cpus_requested is not None:
-        controls["cpu_request"] = _request("cpus_requested", "cpu", cgroup=cgroup)
-    if limits.memory_requested_bytes is not None:
-        controls["memory_request"] = _request("memory_requested_bytes", "memory", cgroup=cgroup)
+    for name, field, controller in (
+        ("cpu_request", "cpus_requested", "cpu"),
+        ("memory_request", "memory_requested_bytes", "memory"),
+    ):
+        if getattr(limits, field) is not None:
+            by = f"{controller} control group: a share, where others want some too"
+            controls[name] = _hold(field, controller, controllers, Control("approximated", by))
     return Isolation("bubblewrap", "namespaces", controls)
 
 
-def _cpu_control(*, cgroup: bool, asked: bool) -> Control:
-    if not asked:
-        return Control("absent", "no limit was asked for")
-    if cgroup:
-        return Control("enforced", "cpu control group")
-    return Control("absent", f"limits.cpus {_NO_GROUP}")
-
-
-def _request(field: str, group: str, *, cgroup: bool) -> Control:
-    if not cgroup:
-        return Control("absent", f"limits.{field} {_NO_GROUP}")
-    return Control("approximated", f"{group} control group: a share, where others want some too")
+def _hold(field: str, controller: str, controllers: Collection[str], control: Control) -> Control:
+    if controller in controllers:
+        return control
+    return Control("absent", f"limits.{field} needs the {controller} control group")
 
 
 def _explain(error: BackendUnavailableError) -> IsolationUnavailableError:

@@ -13,7 +13,7 @@ from llm_sandbox.backends import python_environment as environment
 from llm_sandbox.backends.base import Control, Isolation, Machine, MachineSpec, Network
 from llm_sandbox.backends.gvisor.binary import Runsc, find_runsc
 from llm_sandbox.backends.gvisor.supervisor_host import BuildFolders, GvisorHost, GvisorMachine
-from llm_sandbox.backends.hardening.cgroups import find_tree
+from llm_sandbox.backends.hardening.cgroups import explain_missing, find_tree
 from llm_sandbox.backends.hardening.seccomp import build_filter
 from llm_sandbox.backends.host_root import BUILD_LIMITS, SEARCH_PATH, program_environment
 from llm_sandbox.backends.layers import LayerLocation
@@ -32,6 +32,8 @@ from llm_sandbox.settings import Preload, get_settings
 
 __all__ = ["GvisorBackend", "describe_isolation"]
 
+_CONTROLLERS = {"cpus": "cpu", "cpus_requested": "cpu", "memory_requested_bytes": "memory"}
+"""Controllers of control groups, by the limits that need them."""
 _IS_GVISOR = """
 named = 'gvisor' in open('/proc/version').read().lower()
 if not named and not os.path.exists('/proc/sentry-meminfo'): found.append('not a kernel of gVisor')
@@ -103,17 +105,10 @@ class GvisorBackend(SupervisedBackend):
         why = "the file system of its sandboxes is fixed before a machine is created"
         refuse_mounts(spec.mounts, spec.gpu, self.name, why)
         self.check()
-        for field in ("cpus_requested", "memory_requested_bytes"):
-            if getattr(spec.limits, field) is not None and self._tree is None:
-                raise UnsupportedError(
-                    f"limits.{field}",
-                    self.name,
-                    "it needs a control group, which this user may not make",
-                )
-        if spec.limits.cpus is not None and self._tree is None:
-            raise UnsupportedError(
-                "limits.cpus", self.name, "it needs a control group, which this user may not make"
-            )
+        for field, controller in _CONTROLLERS.items():
+            missing = explain_missing(self._tree, controller)
+            if missing is not None and getattr(spec.limits, field) is not None:
+                raise UnsupportedError(f"limits.{field}", self.name, missing)
         with self._lock:
             spare = self._spares.get(spec.network)
             if spare is not None and _fits(spare, spec):

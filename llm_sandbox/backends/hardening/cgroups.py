@@ -13,7 +13,7 @@ from pathlib import Path
 from llm_sandbox.backends.hardening.cleanup import remove_group
 from llm_sandbox.limits import Limits
 
-__all__ = ["ROOT", "Cgroup", "CgroupTree", "find_tree"]
+__all__ = ["ROOT", "Cgroup", "CgroupTree", "explain_missing", "find_tree"]
 
 ROOT = Path("/sys/fs/cgroup")
 _CPU_PERIOD_US = 100_000
@@ -60,6 +60,20 @@ def find_tree(root: Path = ROOT, membership: Path = Path("/proc/self/cgroup")) -
     enabled = _words(base / "cgroup.subtree_control")
     if {"memory", "pids"} <= enabled and _is_writable(base):
         return CgroupTree(2, dict.fromkeys(enabled & {"memory", "pids", "cpu"}, base))
+    return None
+
+
+def explain_missing(tree: CgroupTree | None, controller: str) -> str | None:
+    """Return why this process cannot use a controller; None where it can.
+
+    Args:
+        tree: What `find_tree` has found.
+        controller: ``memory``, ``pids`` or ``cpu``.
+    """
+    if tree is None:
+        return "it needs a control group, which this user may not make"
+    if controller not in tree.bases:
+        return f"it needs the {controller} controller of control groups, which this process has not"
     return None
 
 
