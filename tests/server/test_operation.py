@@ -62,6 +62,21 @@ class TestCommandLine:
         refused = cli("serve", "--backend", "local", "--port", "0")
         assert "it isolates nothing" in refused.stderr
 
+    @pytest.mark.root
+    def test_limits_that_cannot_be_enforced_are_refused_at_once(self) -> None:
+        """Where no control group is to be seen; the control has no limit that needs one."""
+        hide = 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"'
+        words = ("-m", "llm_sandbox", "serve", "--backend", "bubblewrap", "--port", "0")
+        command = ["unshare", "--mount", "sh", "-c", hide, "sh", sys.executable, *words]
+        options: dict[str, Any] = {"stderr": subprocess.PIPE, "text": True, "cwd": ROOT}
+        refused = subprocess.run([*command, "--cpus", "0.5"], timeout=60, check=False, **options)
+        assert (2, True) == (refused.returncode, "limits.cpus is not" in refused.stderr)
+        with subprocess.Popen(command, **options) as server:
+            assert server.stderr is not None
+            assert server.stderr.readline().startswith("serving at http://127.0.0.1:")
+            server.terminate()
+            assert 0 == server.wait(30)
+
     def test_an_address_in_use_is_said_to_be(self, server: Served) -> None:
         refused = cli("serve", "--port", str(server.port))
         assert (2, True) == (refused.returncode, "in use" in refused.stderr)
