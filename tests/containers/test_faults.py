@@ -202,6 +202,24 @@ def test_an_engine_that_removes_the_image_as_well(proxy, backend, api):
     assert wait_for(lambda: ours(api) <= before)
 
 
+def test_a_client_that_fails_in_its_own_way(client, backend, api, monkeypatch):
+    """Such as by a KeyError, when a thread changes the environment that the client reads."""
+    before = ours(api)
+    sandbox = Sandbox.create(backend=backend)
+    asked = []
+
+    def fail(container):
+        asked.append(container)
+        raise KeyError("NO_PROXY")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client.api, "inspect_container", fail)
+        sandbox.destroy()
+        assert wait_for(lambda: asked)
+    assert wait_until_removed(100)
+    assert wait_for(lambda: ours(api) <= before)
+
+
 def test_a_connection_that_freezes(proxy, client, api):
     """Nothing comes, and nothing is refused: a timeout is kept all the same."""
     with ArtifactSandboxSession("docker", client=client) as session:

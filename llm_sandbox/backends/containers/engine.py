@@ -303,5 +303,8 @@ def _share_connections(client: "DockerClient") -> None:
 
     shared = OnePool(given.socket_path, given.timeout, 1, given.max_pool_size)
     api._custom_adapter = shared
+    # Proxies are read from the environment for each request, which fails while another thread
+    # changes it; a local socket has none.
+    api.trust_env = False
     api.mount(scheme, shared)
     given.close()

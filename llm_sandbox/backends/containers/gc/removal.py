@@ -7,6 +7,7 @@ watches the containers that are left, and removes those by force that do not end
 
 import atexit
 import contextlib
+import logging
 import os
 import threading
 import time
@@ -20,6 +21,8 @@ from llm_sandbox.exceptions import (
 )
 
 __all__ = ["remove_now", "remove_soon", "wait_until_removed"]
+
+logger = logging.getLogger(__name__)
 
 _BY_ITSELF_S = 2.0
 _GIVE_UP_S = 120.0
@@ -91,6 +94,10 @@ def _is_gone(removal: _PendingRemoval) -> bool:
     except SandboxError:
         # Busy with the same removal or with that of the image, or restarting. `llm-sandbox gc`
         # finds what stays.
+        return age > _GIVE_UP_S
+    except Exception:  # one client's failure must not end the removal of other containers
+        logger.warning("removal of container %s failed", removal.container, exc_info=True)
+        removal.again_at = time.monotonic() + _UNREACHABLE_POLL_S
         return age > _GIVE_UP_S
     return False
 
