@@ -113,14 +113,15 @@ def test_a_report_is_true(backend: str, listener: int, tmp_path: Path) -> None:
 
 
 def attack(backend: str, facts: dict[str, Any]) -> tuple[dict[str, str], dict[str, bool]]:
-    """What the report of a sandbox says of each resource, and which attacks got through."""
+    """Return a sandbox's report, by resource, and which attacks got through."""
     left = f"8{uuid.uuid4().int % 10**8:08}"
     through: dict[str, bool] = {}
-    # That one is refused: see test_options.
-    has_cpus = backend not in ("local", "bubblewrap") or (
-        backend == "bubblewrap" and explain_missing(find_tree(), "cpu") is None
-    )
-    limits = SMALL if has_cpus else dataclasses.replace(SMALL, cpus=None)
+    # CPUs are refused there: see test_options.
+    is_refused = {
+        "local": True,
+        "bubblewrap": explain_missing(find_tree(), "cpu") is not None,
+    }.get(backend, False)
+    limits = dataclasses.replace(SMALL, cpus=None) if is_refused else SMALL
     with Sandbox.create(backend=backend, limits=limits) as sandbox:
         states = {name: control.state for name, control in sandbox.isolation.controls.items()}
         for part in ("walls", "counts", "cpus"):
@@ -138,7 +139,7 @@ def attack(backend: str, facts: dict[str, Any]) -> tuple[dict[str, str], dict[st
 
 
 def runs(word: str) -> bool:
-    """Whether a process with that word in its command line runs on this machine."""
+    """Return whether a process with that word in its command line runs on this machine."""
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if word.encode() in path.read_bytes():

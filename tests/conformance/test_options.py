@@ -54,7 +54,7 @@ class Case:
     refused: frozenset[str] = frozenset()
     """Backends that refuse it."""
     by_probe: bool = False
-    """Whether a backend may refuse it for what this machine lacks."""
+    """True if a backend may refuse the option for what this machine lacks."""
 
 
 def said(*command: str) -> Callable[[Sandbox], str]:
@@ -97,7 +97,7 @@ def is_reached(sandbox: Sandbox) -> bool:
 
 
 def is_the_hosts_network(sandbox: Sandbox) -> bool:
-    """Whether it has an interface besides loopback exactly where this machine has."""
+    """Return whether the network interfaces are those of this machine, or of an engine."""
     names = "import socket; print(sorted(name for _, name in socket.if_nameindex()))"
     import socket
 

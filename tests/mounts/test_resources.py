@@ -40,7 +40,7 @@ def test_an_engine_was_told_and_says_so(name):
 
 
 def _group_of(sandbox, controller):
-    """Where a program of a sandbox is, in one tree of control groups or in the only one."""
+    """Return the control group of a program of a sandbox, for one controller."""
     process = sandbox.exec("sleep", "60")
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -64,7 +64,7 @@ class TestCommandLine:
 
     @pytest.mark.root
     def test_limits_that_cannot_be_enforced_are_refused_at_once(self) -> None:
-        """Where no control group is to be seen; the control has no limit that needs one."""
+        """In a mount namespace without control groups; the control has no limit that needs one."""
         hide = 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"'
         words = ("-m", "llm_sandbox", "serve", "--backend", "bubblewrap", "--port", "0")
         command = ["unshare", "--mount", "sh", "-c", hide, "sh", sys.executable, *words]

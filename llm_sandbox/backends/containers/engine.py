@@ -92,7 +92,7 @@ class Engine:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is reached by a local socket, so that its files are those of this machine."""
+        """True if the engine has a local socket, so that its files are those of this machine."""
         return str(self.api.base_url) == _LOCAL
 
     @property

@@ -40,7 +40,7 @@ class Client(Protocol):
 
     @property
     def is_full(self) -> bool:
-        """Whether it has enough to read."""
+        """True if the client has enough to read."""
 
     def deliver(self, packed: Packed) -> None:
         """Send it a message, without waiting."""
@@ -88,7 +88,7 @@ class GatewayKernel:
         self.active_at = time.time()
         """When a client or the kernel has last said something, in seconds since 1970."""
         self.notebook: NotebookSession | None = None
-        """What it is the kernel of, where a client has said that."""
+        """Notebook of the kernel; None where no client has named one."""
         self._relay: Relay | None = self._start()
         self._thread = threading.Thread(target=self._serve, name="llm-sandbox-kernel", daemon=True)
         self._thread.start()
